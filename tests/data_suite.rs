@@ -10,11 +10,13 @@ mod support;
 use std::{collections::BTreeMap, process::Command};
 
 use beadle::{
-    diagnostic::Diagnostic,
-    product_token::ProductToken,
-    robots::{self, ReadOptions, RobotsTxt, Target},
-    signature::{
-        self, DirectoryResponse, KeySet, Limits, Message, Reason, Scheme, Signatures, Verification,
+    base::{diagnostic::Diagnostic, product_token::ProductToken},
+    formats::{
+        robots::{self, ReadOptions, RobotsTxt, Target},
+        signature::{
+            self, DirectoryResponse, KeySet, Limits, Message, Reason, Scheme, Signatures,
+            Verification,
+        },
     },
 };
 use serde_json::Value;

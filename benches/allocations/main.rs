@@ -42,7 +42,7 @@ const RUNS: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(9)];
 fn main() -> ExitCode {
     let args: Vec<String> = env::args().skip(1).collect();
     match args.as_slice() {
-        [verb, ..] if verb == "serve" => count(beadle::cli::run),
+        [verb, ..] if verb == "serve" => count(beadle::program::cli::run),
         [first, listen, tls, certificate, key, origin] if first == bare::ARGUMENT => {
             count(|| bare::run([listen, tls, certificate, key, origin]))
         }

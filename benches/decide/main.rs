@@ -9,12 +9,16 @@
 use std::{cell::RefCell, collections::HashMap, hint::black_box, sync::Arc};
 
 use beadle::{
-    crawlers::{Class, Recent},
-    enforce::{self, Action, Moment, Reason, Rulebook, Site},
-    policy,
-    robots::{Access, Target},
-    robots_tag,
-    violations::{Detail, People, Places, ReadState, SeriesKey, Settings, Sink},
+    formats::{
+        robots::{Access, Target},
+        robots_tag,
+    },
+    records::violations::{Detail, People, Places, ReadState, SeriesKey, Settings, Sink},
+    rules::{
+        crawlers::{Class, Recent},
+        enforce::{self, Action, Moment, Reason, Rulebook, Site},
+        policy,
+    },
 };
 use jiff::Timestamp;
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use beadle::{
-    conduct::Observations,
-    enforce::{Edition, EditionId},
+    clients::conduct::Observations,
+    rules::enforce::{Edition, EditionId},
 };
 use jiff::{SignedDuration, Timestamp};
 

@@ -7,17 +7,18 @@ use std::{
 };
 
 use beadle::{
-    conduct::{Conduct, Network, Observations, Reader, Sighting, SiteConduct},
-    crawlers::{Claim, Crawler, Name, Outcome, Standing},
-    enforce::{
-        self, Action, Case, Edition, EditionId, Elsewhere, History, Knowledge, KnownEditions,
-        Moment, Reason, Rulebook, Rung, Site,
+    base::metrics::Metrics,
+    clients::conduct::{Conduct, Network, Observations, Reader, Sighting, SiteConduct},
+    formats::robots::Target,
+    rules::{
+        crawlers::{Claim, Crawler, Name, Outcome, Standing},
+        enforce::{
+            self, Action, Case, Edition, EditionId, Elsewhere, History, Knowledge, KnownEditions,
+            Moment, Reason, Rulebook, Rung, Site,
+        },
+        policy::Policy,
     },
-    fleet::Clocks,
-    metrics::Metrics,
-    policy::Policy,
-    publication::Clock,
-    robots::Target,
+    state::{fleet::Clocks, publication::Clock},
 };
 use jiff::{SignedDuration, Timestamp};
 

@@ -4,11 +4,13 @@
 use std::{sync::Arc, time::Duration};
 
 use beadle::{
-    conduct::Network,
-    crawlers::Outcome,
-    enforce::{Action, Edition, Reason, Rung},
-    policy::Policy,
-    robots::{Access, Target},
+    clients::conduct::Network,
+    formats::robots::{Access, Target},
+    rules::{
+        crawlers::Outcome,
+        enforce::{Action, Edition, Reason, Rung},
+        policy::Policy,
+    },
 };
 
 use super::{

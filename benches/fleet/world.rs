@@ -10,10 +10,12 @@
 use std::{sync::Arc, time::Duration};
 
 use beadle::{
-    conduct::Observations,
-    enforce::{Action, Edition, Reason, Rung},
-    metrics::Metrics,
-    policy::Policy,
+    base::metrics::Metrics,
+    clients::conduct::Observations,
+    rules::{
+        enforce::{Action, Edition, Reason, Rung},
+        policy::Policy,
+    },
 };
 
 use super::{

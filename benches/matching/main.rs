@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use beadle::robots::{self, Access, Matcher, Scope, Target};
+use beadle::formats::robots::{self, Access, Matcher, Scope, Target};
 
 use inputs::File;
 

@@ -6,7 +6,7 @@
 use std::{net::SocketAddr, process::ExitCode};
 
 use async_trait::async_trait;
-use beadle::policy::Timeouts;
+use beadle::rules::policy::Timeouts;
 use pingora::{
     listeners::tls::TlsSettings,
     protocols::ALPN,

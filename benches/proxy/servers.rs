@@ -205,7 +205,7 @@ fn certificate() -> [PathBuf; 2] {
 
 fn map(crawlers: usize) -> Result<String> {
     let mut map = "map $http_user_agent $crawler {\n    default \"\";\n".to_owned();
-    let catalogue = beadle::policy::built_in_catalogue();
+    let catalogue = beadle::rules::policy::built_in_catalogue();
     for crawler in catalogue.iter().take(crawlers) {
         let name = crawler.product_token().as_str();
         let mut pattern = String::new();

@@ -13,7 +13,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
-use beadle::crawlers::ranges::{self, List, ListId, Table};
+use beadle::rules::crawlers::ranges::{self, List, ListId, Table};
 use ipnet::IpNet;
 
 use turns::{Case, measure};

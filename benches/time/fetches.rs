@@ -3,9 +3,11 @@
 use std::{collections::HashMap, hint::black_box};
 
 use beadle::{
-    conduct::{Ledger, Network, Reader},
-    crawlers::{Name, Outcome},
-    enforce::Rulebook,
+    clients::conduct::{Ledger, Network, Reader},
+    rules::{
+        crawlers::{Name, Outcome},
+        enforce::Rulebook,
+    },
 };
 use jiff::{SignedDuration, Timestamp};
 

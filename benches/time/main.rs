@@ -10,10 +10,12 @@
 use std::hint::black_box;
 
 use beadle::{
-    crawlers::Claim,
-    enforce::{self, Case, Moment, Reason, Rulebook, Site},
-    policy,
-    robots::Target,
+    formats::robots::Target,
+    rules::{
+        crawlers::Claim,
+        enforce::{self, Case, Moment, Reason, Rulebook, Site},
+        policy,
+    },
 };
 use jiff::{Timestamp, ToSpan};
 

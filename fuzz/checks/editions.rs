@@ -2,8 +2,8 @@
 //! joining them a second time changes nothing.
 
 use beadle::{
-    comparison,
-    robots::{self, Access, Matcher, Overlap, RobotsTxt, Target},
+    advice::comparison,
+    formats::robots::{self, Access, Matcher, Overlap, RobotsTxt, Target},
 };
 
 pub(crate) fn holds_for(octets: &[u8]) {

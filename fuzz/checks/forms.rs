@@ -1,7 +1,7 @@
 //! A request target: whatever an origin resolves to a disallowed path is judged disallowed. The first
 //! octet of the input selects the rules, the others are the target.
 
-use beadle::robots::{
+use beadle::formats::robots::{
     Access, Directive, Group, Matcher, Pattern, Reading, RobotsTxt, Rule, Scope, Target, UserAgent,
 };
 
@@ -265,7 +265,7 @@ impl Compiled {
         Self { matcher, scope }
     }
 
-    fn letter(&self, target: &Target<'_>) -> beadle::robots::Verdict<'_> {
+    fn letter(&self, target: &Target<'_>) -> beadle::formats::robots::Verdict<'_> {
         self.matcher.verdict_letter(self.scope, target)
     }
 

@@ -1,7 +1,7 @@
 //! An HTML document: parsing does not panic, in one piece or in two. Its rules survive writing as a
 //! field and parsing again.
 
-use beadle::robots_tag::{self, DocumentReader, MAX_BYTES};
+use beadle::formats::robots_tag::{self, DocumentReader, MAX_BYTES};
 
 pub(crate) fn holds_for(octets: &[u8]) {
     let document = robots_tag::read_html(octets, |_| true);

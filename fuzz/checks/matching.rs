@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 
-use beadle::robots::{
+use beadle::formats::robots::{
     Access, Directive, Group, Matcher, Pattern, RobotsTxt, Rule, Target, UserAgent,
 };
 

@@ -1,7 +1,7 @@
 //! A robots.txt: parsing, compiling and judging do not panic. The written file has the same
 //! meaning, and writing it a second time changes nothing.
 
-use beadle::robots::{self, Form, Matcher, ReadOptions, Target};
+use beadle::formats::robots::{self, Form, Matcher, ReadOptions, Target};
 
 pub(crate) fn holds_for(octets: &[u8]) {
     for lenient in [false, true] {

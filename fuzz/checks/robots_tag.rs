@@ -1,7 +1,7 @@
 //! Lines of `Robots-Tag`: parsing does not panic. The union does not depend on order or repetition,
 //! and the parser reads everything that the writer wrote.
 
-use beadle::robots_tag::{self, MAX_BYTES};
+use beadle::formats::robots_tag::{self, MAX_BYTES};
 
 pub(crate) fn holds_for(octets: &[u8]) {
     let lines: Vec<&[u8]> = octets.split(|&octet| octet == b'\n').collect();

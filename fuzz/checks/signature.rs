@@ -4,7 +4,7 @@
 //! The first line has the method, the target and the authority. Field lines follow up to the first
 //! empty line, then the directory.
 
-use beadle::signature::{
+use beadle::formats::signature::{
     AgentUrl, KeySet, Limits, Message, Scheme, Signature, Signatures, Verification, read,
     signature_base, verify,
 };

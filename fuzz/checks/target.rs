@@ -1,6 +1,6 @@
 //! A request target: it has one normal form and few evasion forms, all different.
 
-use beadle::robots::{MAX_FORMS, MAX_OCTETS, Reading, Target, path::MAX_LENGTH};
+use beadle::formats::robots::{MAX_FORMS, MAX_OCTETS, Reading, Target, path::MAX_LENGTH};
 
 pub(crate) fn holds_for(octets: &[u8]) {
     let target = Target::new(octets);

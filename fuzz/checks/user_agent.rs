@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use beadle::{
+use beadle::rules::{
     crawlers::{Catalogue, Claim, Class, Name, SiteNames},
     policy,
 };

@@ -1,7 +1,7 @@
 //! Lines of `X-Robots-Tag`: parsing does not panic. The parser reads the same rules from either
 //! field, as far as the field can express them.
 
-use beadle::robots_tag::{self, MAX_BYTES};
+use beadle::formats::robots_tag::{self, MAX_BYTES};
 
 pub(crate) fn holds_for(octets: &[u8]) {
     let lines: Vec<&[u8]> = octets.split(|&octet| octet == b'\n').collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use beadle::version;
+use beadle::base::version;
 
 use crate::support::{
     client::{Client, Request},

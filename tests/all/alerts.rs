@@ -13,7 +13,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use beadle::violations::{Hour, Rollup, Rollups, Series, Store};
+use beadle::records::violations::{Hour, Rollup, Rollups, Series, Store};
 use ring::hmac;
 use serde_json::{Value, json};
 

@@ -10,8 +10,11 @@ use std::{
 };
 
 use beadle::{
-    crawlers::{CatalogueFile, Entry, Honours, Kind, Match, Name, SiteNames, ranges::Format},
-    escape, policy,
+    base::escape,
+    rules::{
+        crawlers::{CatalogueFile, Entry, Honours, Kind, Match, Name, SiteNames, ranges::Format},
+        policy,
+    },
 };
 use parking_lot::Mutex;
 use regex_automata::meta::Regex;
@@ -54,16 +57,16 @@ fn the_schema_has_the_keys_and_words_of_the_program_and_no_others() {
     assert_eq!(keys(crawler), known::<Entry>(odd.clone()));
     assert_eq!(keys(&crawler["honours"]["properties"]), known::<Honours>(odd));
     let purposes: BTreeSet<String> =
-        beadle::crawlers::Purpose::ALL.iter().map(|one| one.as_str().to_owned()).collect();
+        beadle::rules::crawlers::Purpose::ALL.iter().map(|one| one.as_str().to_owned()).collect();
     assert_eq!(words(&crawler["purpose"]["enum"]), purposes);
     assert_eq!(words(&crawler["kind"]["enum"]), known::<Kind>(json!("odd")));
     assert_eq!(words(&crawler["match"]["enum"]), known::<Match>(json!("odd")));
-    let status = known::<beadle::crawlers::Status>(json!("odd"));
+    let status = known::<beadle::rules::crawlers::Status>(json!("odd"));
     assert_eq!(words(&crawler["status"]["enum"]), status);
     let honours = &crawler["honours"]["properties"];
-    let robots = known::<beadle::crawlers::Robots>(json!("odd"));
+    let robots = known::<beadle::rules::crawlers::Robots>(json!("odd"));
     assert_eq!(words(&honours["robots_txt"]["enum"]), robots);
-    let crawl_delay = known::<beadle::crawlers::CrawlDelay>(json!("odd"));
+    let crawl_delay = known::<beadle::rules::crawlers::CrawlDelay>(json!("odd"));
     assert_eq!(words(&honours["crawl_delay"]["enum"]), crawl_delay);
     for name in words(&crawler["ip_format"]["enum"]) {
         assert!(Format::named(&name).is_some(), "{name}");

@@ -540,17 +540,21 @@ fn no_valid_file_of_the_suites_has_a_warning() {
     let Some(data) = std::env::var_os("BEADLE_DATA") else { return };
     let cases =
         std::fs::read_to_string(Path::new(&data).join("robots/cases.jsonl")).expect("UTF-8");
-    let catalogue = beadle::policy::built_in_catalogue();
+    let catalogue = beadle::rules::policy::built_in_catalogue();
     let mut checked = 0;
     for line in cases.lines() {
         let case: Value = serde_json::from_str(line).expect("an object");
         let Some(text) = case["robots_txt"].as_str().filter(|_| case["gate"] == true) else {
             continue;
         };
-        let is_valid = beadle::robots::parse(text.as_bytes()).1.is_empty();
-        let found = beadle::lint::robots_txt(text.as_bytes(), &catalogue);
+        let is_valid = beadle::formats::robots::parse(text.as_bytes()).1.is_empty();
+        let found = beadle::advice::lint::robots_txt(text.as_bytes(), &catalogue);
         for finding in found.iter().filter(|one| is_valid || one.code.starts_with("lint.")) {
-            assert_eq!(finding.severity, beadle::diagnostic::Severity::Note, "{finding}\n{text}");
+            assert_eq!(
+                finding.severity,
+                beadle::base::diagnostic::Severity::Note,
+                "{finding}\n{text}"
+            );
         }
         checked += usize::from(is_valid);
     }

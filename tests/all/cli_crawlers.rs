@@ -8,7 +8,7 @@ use std::{
     process::{Command, Output},
 };
 
-use beadle::policy;
+use beadle::rules::policy;
 use serde_json::{Value, json};
 
 use crate::support::{

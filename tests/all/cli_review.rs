@@ -8,7 +8,7 @@ use std::{
     process::{Command, Output},
 };
 
-use beadle::violations::{
+use beadle::records::violations::{
     Claimant, Hour, PlaceCount, PlaceKind, ReadState, Rollup, Rollups, Series, Store, Text,
 };
 use jiff::{SignedDuration, Timestamp};

@@ -3,12 +3,14 @@
 
 use allocation_counter::{AllocationInfo, measure};
 use beadle::{
-    conduct::{Fetches, Ledger, Network, Reader},
-    crawlers::{Name, Outcome},
-    enforce::{self, EditionId, Moment, Rulebook, Site},
-    gate::Forwarding,
-    policy::Policy,
-    robots::{self, Matcher, Target},
+    clients::conduct::{Fetches, Ledger, Network, Reader},
+    formats::robots::{self, Matcher, Target},
+    rules::{
+        crawlers::{Name, Outcome},
+        enforce::{self, EditionId, Moment, Rulebook, Site},
+        policy::Policy,
+    },
+    serving::gate::Forwarding,
 };
 use http::{HeaderMap, HeaderName};
 use jiff::Timestamp;

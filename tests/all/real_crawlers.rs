@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use beadle::robots::{self, Access, Matcher, Target};
+use beadle::formats::robots::{self, Access, Matcher, Target};
 use serde_json::{Value, json};
 
 use crate::support::{

@@ -1,7 +1,10 @@
 //! Robots-Tag and X-Robots-Tag: the rules of the policy and of the origin, merged into one field
 //! that every crawler can read (draft-illyes-repext-03 §3.1).
 
-use beadle::{diagnostic::Severity, product_token::ProductToken, robots_tag};
+use beadle::{
+    base::{diagnostic::Severity, product_token::ProductToken},
+    formats::robots_tag,
+};
 
 use crate::support::{
     client::{Client, Request, Response},

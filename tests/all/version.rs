@@ -6,12 +6,12 @@ use std::{
     process::Command,
 };
 
-use beadle::version;
+use beadle::base::version;
 
 use crate::support::{need, program::PROGRAM};
 
 #[allow(dead_code, reason = "the build script's own start")]
-#[path = "../../src/version/build.rs"]
+#[path = "../../src/base/version/build.rs"]
 mod build;
 
 fn printed(arg: &str) -> String {

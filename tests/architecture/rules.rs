@@ -3,7 +3,7 @@
 use crate::{
     design::{
         BASE, CLOCK_ROOMS, CLOCKS, CRATES, EFFECTS, MOST_LINES, PRINTING, PURE_ROOMS, SOCKET_ROOMS,
-        SOCKETS, USES,
+        SOCKETS, rooms,
     },
     source::Source,
 };
@@ -21,7 +21,7 @@ pub(crate) fn faults(source: &Source) -> Vec<String> {
     }
     for (line, code) in source.code() {
         for (name, places) in CRATES {
-            let is_at_home = places.iter().any(|place| source.path.starts_with(place));
+            let is_at_home = places.iter().any(|place| source.place().starts_with(place));
             if !is_at_home && names_crate(&code, name) {
                 let places = places.join(" and ");
                 fault(line, format!("the crate '{name}' is known in {places} only"));
@@ -64,8 +64,7 @@ pub(crate) fn faults(source: &Source) -> Vec<String> {
     if stem.ends_with("ed") {
         fault(1, format!("a file is named by a noun, not by a participle: {stem}"));
     }
-    let is_room = source.path.ends_with("/mod.rs") && source.depth() == 1;
-    if is_room && stated_use(&source.text).is_none() {
+    if source.is_room() && stated_use(&source.text).is_none() {
         fault(1, "the doc of a room ends with the line 'May use: …'".to_owned());
     }
     faults
@@ -73,20 +72,22 @@ pub(crate) fn faults(source: &Source) -> Vec<String> {
 
 /// The sentence that is broken where one room uses another, if it may not.
 fn may_not_use(room: &str, other: &str) -> Option<String> {
-    if room == other || room == "lib" || (BASE.contains(&other) && room != "main") {
+    if room == other {
         return None;
     }
-    if BASE.contains(&room) {
-        return Some(format!("the base knows no room, but {room} uses {other}"));
+    if room == "main" {
+        return (other != "cli").then(|| format!("main may know cli only, but uses {other}"));
     }
-    let knows = USES.iter().find(|(name, _)| *name == room).map(|(_, knows)| *knows);
-    match knows {
-        None => Some(format!("'{room}' is no room of the design: add it to the table here")),
-        Some(knows) if knows.contains(&other) => None,
-        Some([]) => Some(format!("{room} may know the base only, but uses {other}")),
-        Some(knows) => {
-            Some(format!("{room} may know the base and {}, but uses {other}", knows.join(", ")))
+    let place = |name: &str| rooms().position(|room| room == name);
+    match (place(room), place(other)) {
+        (None, _) => Some(format!("'{room}' is no room of the design: add it to the table here")),
+        (_, None) => Some(format!("'{other}' is no room: a path names the street and the room")),
+        (Some(_), Some(_)) if BASE.contains(&room) && !BASE.contains(&other) => {
+            Some(format!("the base knows no room, but {room} uses {other}"))
         }
+        (Some(_), Some(_)) if BASE.contains(&other) => None,
+        (Some(own), Some(used)) if used < own => None,
+        _ => Some(format!("{room} may know the rooms before it, but uses {other}")),
     }
 }
 
@@ -111,7 +112,9 @@ pub(crate) fn rooms_used(source: &Source) -> Vec<(usize, String)> {
                 continue;
             }
             let rest = &text[at + root.len()..];
-            for (offset, name) in first_names(rest) {
+            let mut rooms = Vec::new();
+            second_names((rest, 0), 0, &mut rooms);
+            for (offset, name) in rooms {
                 used.push((line_of(at + root.len() + offset), name));
             }
         }
@@ -119,32 +122,37 @@ pub(crate) fn rooms_used(source: &Source) -> Vec<(usize, String)> {
     used
 }
 
-/// The first names of a path, or of every path in its braces: `{a::b, c::{d, e}}` has `a` and `c`.
-fn first_names(text: &str) -> Vec<(usize, String)> {
-    let name_at = |at: usize| -> String {
-        text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-    };
-    if !text.starts_with('{') {
-        return vec![(0, name_at(0))];
-    }
-    let (mut names, mut depth, mut is_first) = (Vec::new(), 0, false);
-    for (at, character) in text.char_indices() {
-        match character {
-            '{' => {
-                depth += 1;
-                is_first = depth == 1;
+/// The second names of a path, or of every path in its braces: `{a::b, c::{d, e::f}}` has `b`, `d` and `e`.
+/// Returns where the path ends.
+fn second_names(
+    (text, at): (&str, usize),
+    level: usize,
+    names: &mut Vec<(usize, String)>,
+) -> usize {
+    let rest = &text[at..];
+    if rest.starts_with('{') {
+        let mut at = at + 1;
+        loop {
+            at += text[at..].find(|c: char| !(c.is_whitespace() || c == ',')).unwrap_or(0);
+            if !text[at..].starts_with(|c: char| c.is_alphanumeric() || "_{".contains(c)) {
+                return at + 1;
             }
-            '}' if depth == 1 => break,
-            '}' => depth -= 1,
-            ',' => is_first = depth == 1,
-            c if is_first && (c.is_alphanumeric() || c == '_') => {
-                names.push((at, name_at(at)));
-                is_first = false;
-            }
-            _ => {}
+            at = second_names((text, at), level, names);
         }
     }
-    names
+    let length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+    let is_longer = rest[length..].starts_with("::");
+    if level == 0 && is_longer {
+        return second_names((text, at + length + 2), 1, names);
+    }
+    names.push((at, rest[..length].to_owned()));
+    let mut depth = 0;
+    let end = rest.find(|c| {
+        let is_end = depth == 0 && matches!(c, ',' | '}' | ';');
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        is_end
+    });
+    at + end.unwrap_or(rest.len())
 }
 
 /// Whether the code names an external crate: `name::`, or `use name;`, not as a part of a path.

@@ -9,16 +9,32 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// `policy` of `policy/yaml.rs`, `escape` of `escape.rs`.
+    /// `rules` of `rules/policy/yaml.rs`, `lib.rs` of `lib.rs`.
+    pub(crate) fn street(&self) -> &str {
+        self.path.split('/').next().unwrap_or_default()
+    }
+
+    /// Its path within its street.
+    pub(crate) fn place(&self) -> &str {
+        self.path.split_once('/').map_or(self.path.as_str(), |(_, place)| place)
+    }
+
+    /// `policy` of `rules/policy/yaml.rs`, `escape` of `base/escape.rs`, `mod` of the map of a street.
     pub(crate) fn room(&self) -> &str {
-        let first = self.path.split('/').next().unwrap_or_default();
+        let first = self.place().split('/').next().unwrap_or_default();
         first.strip_suffix(".rs").unwrap_or(first)
     }
 
-    /// How deep its module lies: 1 for `policy/mod.rs` and `escape.rs`, 2 for `policy/yaml.rs`.
+    /// Whether it is the map of a room: `rules/policy/mod.rs`.
+    pub(crate) fn is_room(&self) -> bool {
+        self.place().ends_with("/mod.rs") && self.depth() == 1
+    }
+
+    /// How deep its module lies in its street: 1 for `rules/policy/mod.rs` and `base/escape.rs`, 2 for
+    /// `rules/policy/yaml.rs`.
     pub(crate) fn depth(&self) -> usize {
-        let parts = self.path.split('/').count();
-        if self.path.ends_with("/mod.rs") { parts - 1 } else { parts }
+        let parts = self.place().split('/').count();
+        if self.place().ends_with("/mod.rs") { parts - 1 } else { parts }
     }
 
     /// Its lines by number without comments, texts and what is for tests only.

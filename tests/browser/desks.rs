@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use beadle::violations::{
+use beadle::records::violations::{
     ReadState, Record, Robots, RobotsRead, SCHEMA, Settings, Sink, Text, Violation,
 };
 use jiff::{SignedDuration, Timestamp};

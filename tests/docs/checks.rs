@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use beadle::lint::RULES;
+use beadle::advice::lint::RULES;
 
 use crate::page::{is_update, page, root};
 
@@ -11,16 +11,16 @@ const HEADING: &str = "## Codes\n\n| code | meaning |\n|---|---|\n";
 
 /// The rooms and files whose findings `beadle check` prints.
 const SOURCES: [&str; 10] = [
-    "src/policy",
-    "src/robots",
-    "src/crawlers",
-    "src/lint",
-    "src/cli/check.rs",
-    "src/trial/finding.rs",
-    "src/publication/files.rs",
-    "src/tls/pair.rs",
-    "src/publication/probes.rs",
-    "src/robots_tag/emit.rs",
+    "src/rules/policy",
+    "src/formats/robots",
+    "src/rules/crawlers",
+    "src/advice/lint",
+    "src/program/cli/check.rs",
+    "src/review/trial/finding.rs",
+    "src/state/publication/files.rs",
+    "src/outside/tls/pair.rs",
+    "src/state/publication/probes.rs",
+    "src/formats/robots_tag/emit.rs",
 ];
 /// The beginnings of their codes.
 const ROOMS: [&str; 7] =
@@ -30,7 +30,8 @@ const ROOMS: [&str; 7] =
 fn every_code_is_on_the_page_and_no_other() {
     let page = page("checks.md");
     let (before, _) = page.text.split_once(HEADING).expect("the page has the heading");
-    let row = |rule: &beadle::diagnostic::Rule| format!("| `{}` | {} |\n", rule.code, rule.meaning);
+    let row =
+        |rule: &beadle::base::diagnostic::Rule| format!("| `{}` | {} |\n", rule.code, rule.meaning);
     let rows: String = RULES.iter().map(row).collect();
     let expected = format!("{before}{HEADING}{rows}");
     if is_update() {

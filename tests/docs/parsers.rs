@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use beadle::robots::{self, Access, Matcher, Target};
+use beadle::formats::robots::{self, Access, Matcher, Target};
 
 use crate::{
     page::{is_update, page, root},
@@ -182,7 +182,7 @@ fn the_findings_name_the_parsers_of_the_table() {
         row.trim_matches('|').split('|').map(|one| one.trim().to_owned()).collect::<Vec<_>>()
     };
     let rows: Vec<Vec<String>> = rows.map(cells).skip_while(|row| row[0] != "parser").collect();
-    for (kind, parsers) in beadle::lint::MISREADERS {
+    for (kind, parsers) in beadle::advice::lint::MISREADERS {
         let column = rows[0].iter().position(|heading| heading.starts_with(kind));
         let column = column.unwrap_or_else(|| panic!("no column for {kind}"));
         let wrong = rows.iter().skip(2).take_while(|row| row.len() == rows[0].len());

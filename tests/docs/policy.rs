@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use beadle::policy::{self, Timeouts};
+use beadle::rules::policy::{self, Timeouts};
 
 use crate::{
     page::{blocks, page},
@@ -211,7 +211,7 @@ fn the_defaults_of_the_reference_are_those_of_the_program() {
 #[test]
 fn every_purpose_is_in_the_reference() {
     let text = page("policy.md").text;
-    for purpose in beadle::crawlers::Purpose::ALL {
+    for purpose in beadle::rules::crawlers::Purpose::ALL {
         assert!(text.contains(&format!("`{purpose}`")), "{purpose}");
     }
 }

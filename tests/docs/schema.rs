@@ -7,9 +7,11 @@ use std::{
 };
 
 use beadle::{
-    diagnostic::Severity,
-    keys::{self, Absent, Key, Section, Shape},
-    policy,
+    base::diagnostic::Severity,
+    rules::{
+        keys::{self, Absent, Key, Section, Shape},
+        policy,
+    },
 };
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
@@ -158,7 +160,9 @@ fn samples(shape: Shape) -> Vec<Value> {
         Shape::Integer(least, most) | Shape::Number(least, most) => vec![json!(least), json!(most)],
         Shape::OneNumber(numbers) => numbers.iter().map(|number| json!(number)).collect(),
         Shape::Choice(words) => words.iter().map(|word| json!(word)).collect(),
-        Shape::Purpose => beadle::crawlers::Purpose::ALL.map(|one| json!(one.as_str())).to_vec(),
+        Shape::Purpose => {
+            beadle::rules::crawlers::Purpose::ALL.map(|one| json!(one.as_str())).to_vec()
+        }
         Shape::Crawlers => vec![json!("*"), json!("GPTBot"), json!("purpose:search")],
         Shape::SomeCrawlers => vec![json!("GPTBot"), json!("purpose:search")],
         Shape::Either(shapes) => shapes.iter().flat_map(|shape| samples(*shape)).collect(),

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use beadle::violations::{
+use beadle::records::violations::{
     Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReadState, ReferralCount, Rollup, Rollups,
     Series, Store, Text,
 };

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output, Stdio};
 
-use beadle::violations::{
+use beadle::records::violations::{
     Claimant, Hour, LogTarget, PlaceCount, PlaceKind, ReadState, Record, Robots, RobotsRead,
     Rollup, Rollups, SCHEMA, Series, Settings, Sink, Store, Text, Violation,
 };

@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use beadle::violations::{Text, Violation};
+use beadle::records::violations::{Text, Violation};
 use serde_json::{Value, json};
 
 use crate::support::{

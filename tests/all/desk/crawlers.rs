@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use beadle::violations::{
+use beadle::records::violations::{
     Claimant, Hour, PlaceCount, PlaceKind, ReadState, Rollup, Rollups, Series, Store, Text,
 };
 use jiff::Timestamp;

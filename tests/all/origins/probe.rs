@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use beadle::robots::{Reading, Steps, Target};
+use beadle::formats::robots::{Reading, Steps, Target};
 use serde_json::Value;
 
 use super::house::{House, PAGE, Shows};
@@ -150,7 +150,10 @@ fn a_step_that_the_probe_leaves_out_makes_no_page() {
             let target = [b"/private/", inner.strip_prefix(b"/").unwrap_or(&inner)].concat();
             let found = Target::read_by(&target, reading);
             let usual = Target::read_by(&target, Reading { steps: Steps::ALL, ..reading });
-            if found.is_cut() || usual.is_cut() || !beadle::robots::stays_in(&target, "/private/") {
+            if found.is_cut()
+                || usual.is_cut()
+                || !beadle::formats::robots::stays_in(&target, "/private/")
+            {
                 continue;
             }
             let Some(resolved) = (origin.model.resolve)(&target) else { continue };

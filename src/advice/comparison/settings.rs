@@ -1,0 +1,111 @@
+//! What changes at a site beside rules and tags: its settings, as the policy names them.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    formats::robots::Reading,
+    rules::policy::{Breaker, Health, HealthCheck, Ladder, Mode, OtherForms, Site},
+};
+
+use super::row::{Comparison, Row, State};
+
+/// Compares the settings of two sites.
+pub(super) fn compare(name: &Arc<str>, before: &Site, after: &Site, comparison: &mut Comparison) {
+    for ((what, old), (_, new)) in settings(before).into_iter().zip(settings(after)) {
+        if old != new {
+            comparison.add(Row::setting(Some(name), what, State::of(old), State::of(new)));
+        }
+    }
+}
+
+/// The settings with their values as text; an empty text is none.
+fn settings(site: &Site) -> Vec<(&'static str, String)> {
+    let (robots_txt, enforcement) = (&site.robots_txt, &site.enforcement);
+    let (backend, limits) = (&site.backend, &site.backend.timeouts);
+    let Reading { case_insensitive, decode_depth, .. } = site.reading;
+    let classes: Vec<&str> = enforcement.star_binds.iter().map(|class| class.as_str()).collect();
+    vec![
+        ("origin", backend.urls()),
+        ("origin.balance", backend.balance.as_str().to_owned()),
+        ("origin.protocol", backend.protocol.as_str().to_owned()),
+        ("origin.health", health(&backend.health)),
+        ("origin.case_insensitive", case_insensitive.to_string()),
+        ("origin.decode_depth", decode_depth.to_string()),
+        ("origin.forms", site.forms()),
+        ("origin.probe_path", backend.probe_path.clone().unwrap_or_default()),
+        ("default", site.default.to_string()),
+        ("underscore_fields", backend.underscore_fields.to_string()),
+        ("request_fields", request_fields(&backend.request_fields)),
+        ("via", backend.via.to_string()),
+        ("rewrite_location", backend.rewrite_location.to_string()),
+        ("timeouts.origin_connect", time(limits.connect)),
+        ("timeouts.origin_read", time(limits.read)),
+        ("timeouts.origin_write", time(limits.write)),
+        ("timeouts.tunnel_idle", time(limits.tunnel)),
+        ("robots_txt.source", robots_txt.source.as_str().to_owned()),
+        ("robots_txt.sitemaps", robots_txt.host_sitemaps.join(", ")),
+        ("robots_txt.max_age", time(robots_txt.max_age)),
+        ("robots_txt.cache_window", time(robots_txt.cache_window)),
+        ("robots_txt.accept_full_disallow", robots_txt.accept_full_disallow.to_string()),
+        ("robots_txt.vanish_after", time(robots_txt.vanish_after)),
+        ("robots_tag_legacy", site.robots_tag_legacy.to_string()),
+        ("enforcement.grace", enforcement.grace.as_str().to_owned()),
+        (
+            "enforcement.other_forms",
+            enforcement.other_forms.map_or("", OtherForms::as_str).to_owned(),
+        ),
+        ("enforcement.star_binds", classes.join(", ")),
+        ("enforcement.impostors", enforcement.impostors.map_or("", Mode::as_str).to_owned()),
+        ("enforcement.ladder", enforcement.ladder.as_ref().map(ladder).unwrap_or_default()),
+        ("enforcement.breaker", enforcement.breaker.as_ref().map(breaker).unwrap_or_default()),
+        ("enforcement.block", block(site)),
+    ]
+}
+
+fn request_fields(fields: &[(String, String)]) -> String {
+    let fields: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    fields.join(", ")
+}
+
+fn health(health: &Health) -> String {
+    let Health { failures, pause, check } = health;
+    let passive = format!("{failures} failures, pause {}", time(*pause));
+    match check {
+        None => passive,
+        Some(HealthCheck { path, interval, timeout }) => {
+            format!("{passive}, {path} every {} within {}", time(*interval), time(*timeout))
+        }
+    }
+}
+
+fn ladder(ladder: &Ladder) -> String {
+    let Ladder { period, share, min_violations, throttle } = ladder;
+    format!("{share} and {min_violations} violations in {}, {throttle}", time(*period))
+}
+
+fn breaker(breaker: &Breaker) -> String {
+    let Breaker { share, min_requests, window, pause } = breaker;
+    format!("{share} of {min_requests} requests in {}, pause {}", time(*window), time(*pause))
+}
+
+/// The answer to a refused request; its text by a checksum, as texts are long.
+fn block(site: &Site) -> String {
+    let block = &site.enforcement.block;
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for octet in format!("{:?}{:?}{:?}", block.body, block.impostor_body, block.form_body).bytes() {
+        hash = (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{} {}, text {:08x}", block.status, block.content_type, hash >> 32)
+}
+
+/// A time in the largest unit that has no rest.
+fn time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let units = [(86_400, "d"), (3_600, "h"), (60, "m")];
+    let unit = units.iter().find(|(unit, _)| seconds > 0 && seconds.is_multiple_of(*unit));
+    match unit {
+        Some((unit, name)) => format!("{}{name}", seconds / unit),
+        None => format!("{seconds}s"),
+    }
+}

@@ -1,0 +1,34 @@
+//! A part of the source that the policy does not have.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::base::escape;
+
+/// A part of the source that is not carried over, or that means something else in a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Loss {
+    /// The place in the source: `line 12`, or a name.
+    pub place: String,
+    /// The part, as written.
+    pub what: String,
+    /// The reason.
+    pub why: String,
+}
+
+impl Loss {
+    pub(super) fn new(
+        place: impl Into<String>,
+        what: impl AsRef<[u8]>,
+        why: impl Into<String>,
+    ) -> Self {
+        Self { place: place.into(), what: escape::shown(what), why: why.into() }
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.place, self.what, self.why)
+    }
+}

@@ -1,0 +1,104 @@
+//! Faults of meaning: what is well written and still not what its author wants.
+//!
+//! [`policy()`] looks at the sites of a policy, [`robots_txt()`] at any robots.txt. Both read a site's
+//! rules as one value with the place of each part, so a lint is written once. A lint
+//! asks the rules themselves, their patterns and the matcher, never their spelling.
+//!
+//! A finding is a warning if a policy says it, and mostly a note if a robots.txt says it: foreign
+//! files are odd for reasons of their own. [`silence()`] leaves out what a comment in the file allows.
+//! [`RULES`] has the code of each finding of `beadle check`. Of a policy with errors, lints look only at
+//! what is whole.
+//!
+//! May use: diagnostic, escape, product_token, robots, robots_tag, crawlers, policy, enforce. Must not
+//! know: files, the network, any clock.
+
+pub use self::{codes::RULES, misreadings::MISREADERS, silence::silence};
+
+// What is looked at.
+mod codes; // the codes of all findings, with their meanings
+mod findings; // the findings, bounded for each code
+mod search; // the rules that match all paths of another rule
+mod subject; // the rules of a site with their places
+
+// The lints of rules.
+mod duties; // named groups that drop what `*` disallows
+mod groups; // groups of one name, lines without effect
+mod misreadings; // what some parsers misread
+mod openings; // crawlers that a closed site lets in
+mod preferences; // permissions for closed paths
+mod rules; // rules that never decide
+mod secrets; // secrets in public paths
+
+// The lints of a policy alone.
+mod hosts; // hosts that share a file of their origin
+mod modes; // modes and overrides without effect
+mod tags; // tags that no crawler sees
+
+// Comments in the file.
+mod silence; // what a comment allows
+
+use crate::{
+    base::diagnostic::Diagnostic,
+    formats::robots,
+    rules::{
+        crawlers::Catalogue,
+        policy::{Policy, Source, Spot},
+    },
+};
+
+use self::{findings::Findings, subject::Subject};
+
+/// The findings about the sites of a policy, beside those of its reader.
+pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
+    let mut findings = Findings::default();
+    let mut published = Vec::new();
+    for site in policy.written_sites() {
+        modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
+        tags::lint_lines(site, &policy.server, &mut findings);
+        hosts::lint(site, policy.fleet.is_some(), &mut findings);
+        if site.robots_txt.source == Source::Origin {
+            continue;
+        }
+        let subject = Subject::of_site(site, &policy.catalogue);
+        about_rules(&subject, &mut findings);
+        if subject.is_whole() {
+            openings::lint(&subject, Some(&site.enforcement), &mut findings);
+            published.push(Subject::of_published(site, &policy.catalogue));
+        }
+        if subject.is_whole() && site.robots_txt.source == Source::Policy {
+            modes::lint(&subject, &site.enforcement, &mut findings);
+            tags::lint(&subject, &site.robots_tag, &mut findings);
+        }
+        subject.report_partial(site.at, &mut findings);
+    }
+    misreadings::lint(&published, &mut findings);
+    findings.into_vec()
+}
+
+/// All findings about a robots.txt, in the order of its lines.
+pub fn robots_txt(bytes: &[u8], catalogue: &Catalogue) -> Vec<Diagnostic> {
+    let (file, mut all) = robots::parse(bytes);
+    let subject = Subject::of_file(file, bytes, catalogue);
+    let mut findings = Findings::default();
+    about_rules(&subject, &mut findings);
+    openings::lint(&subject, None, &mut findings);
+    groups::lint_names(&subject, &mut findings);
+    misreadings::lint(std::slice::from_ref(&subject), &mut findings);
+    subject.report_partial(Spot::default(), &mut findings);
+    all.extend(findings.into_vec());
+    all.sort_by_key(|one| (one.place.line, one.place.column));
+    all
+}
+
+fn about_rules(subject: &Subject<'_>, findings: &mut Findings) {
+    rules::lint(subject, findings);
+    duties::lint(subject, findings);
+    groups::lint(subject, findings);
+    if subject.is_whole() {
+        preferences::lint(subject, findings);
+    }
+    secrets::lint(subject, findings);
+}
+
+#[cfg(test)]
+mod tests;

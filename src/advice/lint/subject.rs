@@ -1,0 +1,286 @@
+//! The rules of a site with the places of their parts, from a policy or from a robots.txt.
+
+use std::{cell::Cell, cmp::Reverse, collections::HashMap};
+
+use crate::{
+    base::{
+        diagnostic::{Diagnostic, Severity},
+        escape::shown,
+        product_token::ProductToken,
+    },
+    formats::robots::{self, Directive, Matcher, Pattern, RobotsTxt, Sample, Scope, lines},
+    rules::{
+        crawlers::{Catalogue, Class, Name},
+        enforce,
+        policy::{Enforcement, GroupPlaces, Site, Source, Spot},
+    },
+};
+
+use super::findings::Findings;
+
+/// How many comparisons of rules are made for one site. 10,000 usual rules stay below.
+const MOST_COMPARED: u64 = 4_000_000;
+
+/// Where the rules are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    /// In a policy, with rules from this source.
+    Policy(Source),
+    /// In a robots.txt.
+    RobotsTxt,
+}
+
+/// The rules of a site with their places.
+pub(super) struct Subject<'a> {
+    pub(super) written: Written,
+    /// The rules have their numbers as lines, from 1.
+    pub(super) file: RobotsTxt,
+    pub(super) matcher: Matcher,
+    /// For each group of `file`.
+    pub(super) places: Vec<GroupPlaces>,
+    /// For each group of a policy whether it replaces the origin's rules.
+    pub(super) overriding: Vec<bool>,
+    pub(super) catalogue: &'a Catalogue,
+    star_binds: Vec<Class>,
+    /// By number, from 1.
+    rules: Vec<Ruled>,
+    left: Cell<u64>,
+}
+
+/// A rule that matches some path.
+pub(super) struct Ruled {
+    pub(super) directive: Directive,
+    /// As written in robots.txt.
+    pub(super) text: String,
+    /// `None` if it matches no path.
+    pub(super) compiled: Option<(Pattern, Sample)>,
+    pub(super) group: usize,
+    pub(super) at: Spot,
+}
+
+/// A rule of a scope, with its pattern.
+#[derive(Clone, Copy)]
+pub(super) struct Ranked<'s> {
+    pub(super) number: usize,
+    pub(super) rule: &'s Ruled,
+    pub(super) pattern: &'s Pattern,
+    pub(super) sample: &'s Sample,
+}
+
+impl<'a> Subject<'a> {
+    /// The rules of a policy's site.
+    pub(super) fn of_site(site: &Site, catalogue: &'a Catalogue) -> Self {
+        let robots_txt = &site.robots_txt;
+        Self::new(
+            Written::Policy(robots_txt.source),
+            robots_txt.file.clone(),
+            robots_txt.places.clone(),
+            robots_txt.overriding.clone(),
+            catalogue,
+            site.enforcement.star_binds.clone(),
+        )
+    }
+
+    /// The rules of a policy's site as the published file has them, with their places in the policy.
+    pub(super) fn of_published(site: &Site, catalogue: &'a Catalogue) -> Self {
+        let own = &site.robots_txt;
+        let key = |name: &str| name.trim().to_ascii_lowercase();
+        let groups = own.file.groups.iter().zip(&own.places);
+        let names = groups.flat_map(|(group, places)| group.user_agents.iter().zip(&places.names));
+        let names: HashMap<_, _> = names.map(|(one, at)| (key(&one.name), *at)).collect();
+        let arranged = robots::arrange(&own.file);
+        let place =
+            |source: &robots::Source| own.places.get(source.group)?.rules.get(source.rule).copied();
+        let groups = arranged.file.groups.iter().zip(&arranged.sources);
+        let places = groups.map(|(group, sources)| GroupPlaces {
+            names: group
+                .user_agents
+                .iter()
+                .map(|one| names.get(&key(&one.name)).copied().unwrap_or_default())
+                .collect(),
+            rules: sources.iter().map(|source| place(source).unwrap_or_default()).collect(),
+            records: Vec::new(),
+            has_errors: false,
+        });
+        let places = places.collect();
+        // What is written has an empty rule in each group without rules.
+        let (file, _) = robots::parse(arranged.file.to_string().as_bytes());
+        let star_binds = site.enforcement.star_binds.clone();
+        Self::new(Written::Policy(own.source), file, places, Vec::new(), catalogue, star_binds)
+    }
+
+    /// The rules of a robots.txt.
+    pub(super) fn of_file(file: RobotsTxt, bytes: &[u8], catalogue: &'a Catalogue) -> Self {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let text: Vec<&[u8]> = lines(bytes).collect();
+        let spot = |line: u32| {
+            let at = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));
+            let bytes = at.and_then(|at| text.get(at)).copied().unwrap_or_default();
+            Spot { line, column: value_column(bytes) }
+        };
+        let places = file.groups.iter().map(|group| GroupPlaces {
+            names: group.user_agents.iter().map(|one| spot(one.line)).collect(),
+            rules: group.rules.iter().map(|one| spot(one.line)).collect(),
+            records: group.records.iter().map(|one| spot(one.line)).collect(),
+            has_errors: false,
+        });
+        let places = places.collect();
+        let star_binds = Enforcement::default().star_binds;
+        Self::new(Written::RobotsTxt, file, places, Vec::new(), catalogue, star_binds)
+    }
+
+    fn new(
+        written: Written,
+        mut file: RobotsTxt,
+        places: Vec<GroupPlaces>,
+        overriding: Vec<bool>,
+        catalogue: &'a Catalogue,
+        star_binds: Vec<Class>,
+    ) -> Self {
+        let mut rules = Vec::new();
+        for (group, (one, places)) in file.groups.iter_mut().zip(&places).enumerate() {
+            for (place, rule) in one.rules.iter_mut().enumerate() {
+                let compiled = Pattern::new(&rule.pattern).ok();
+                let compiled = compiled.map(|pattern| {
+                    let sample = pattern.sample();
+                    (pattern, sample)
+                });
+                rules.push(Ruled {
+                    directive: rule.directive,
+                    text: rule.pattern.clone(),
+                    compiled,
+                    group,
+                    at: places.rules.get(place).copied().unwrap_or_default(),
+                });
+                rule.line = u32::try_from(rules.len()).unwrap_or(u32::MAX);
+            }
+        }
+        let matcher = Matcher::new(&file);
+        let left = Cell::new(MOST_COMPARED);
+        Self { written, file, matcher, places, overriding, catalogue, star_binds, rules, left }
+    }
+
+    /// The severity of a finding about the meaning of rules.
+    pub(super) fn severity(&self) -> Severity {
+        match self.written {
+            Written::Policy(_) => Severity::Warning,
+            Written::RobotsTxt => Severity::Note,
+        }
+    }
+
+    pub(super) fn is_policy(&self) -> bool {
+        self.written != Written::RobotsTxt
+    }
+
+    /// Whether no group has errors. Else rules may be missing, and a lint must not rely on that.
+    pub(super) fn is_whole(&self) -> bool {
+        !self.places.iter().any(|group| group.has_errors)
+    }
+
+    /// All rules, with their numbers.
+    pub(super) fn rules(&self) -> impl Iterator<Item = (usize, &Ruled)> {
+        (1..).zip(&self.rules)
+    }
+
+    /// The rules of a scope that match some path, the one that decides before the others first.
+    pub(super) fn ranked(&self, scope: Scope) -> Vec<Ranked<'_>> {
+        let mut ranked: Vec<Ranked<'_>> = self
+            .matcher
+            .rules(scope)
+            .filter_map(|rule| {
+                let number = usize::try_from(rule.line).ok()?;
+                let rule = self.rules.get(number.checked_sub(1)?)?;
+                let (pattern, sample) = rule.compiled.as_ref()?;
+                Some(Ranked { number, rule, pattern, sample })
+            })
+            .collect();
+        ranked.sort_by_key(Ranked::precedence);
+        ranked
+    }
+
+    /// The scope that a crawler of this name obeys.
+    pub(super) fn scope_of(&self, token: &ProductToken) -> Option<Scope> {
+        let name = match self.catalogue.find(token.as_str()) {
+            Some(crawler) => Name::Known(crawler),
+            None => Name::Site(token),
+        };
+        enforce::group_for(&self.matcher, &self.star_binds, name)
+    }
+
+    /// Whether `*` binds a crawler for which the file has no group.
+    pub(super) fn is_bound_by_star(&self, name: Name<'_>) -> bool {
+        enforce::is_bound_by_star(&self.star_binds, name)
+    }
+
+    /// Whether the rules of a scope disallow every path of a pattern.
+    pub(super) fn is_closed(&self, scope: Scope, pattern: &Pattern) -> Option<Ranked<'_>> {
+        let sample = pattern.sample();
+        let ranked = self.ranked(scope);
+        if !self.spend(ranked.len()) {
+            return None;
+        }
+        let is_disallow = |one: &Ranked<'_>| one.rule.directive == Directive::Disallow;
+        let at = ranked.iter().position(|one| is_disallow(one) && one.pattern.includes(&sample))?;
+        let before = ranked.get(..at).unwrap_or_default();
+        let is_opened = before.iter().any(|one| !is_disallow(one) && one.pattern.overlaps(pattern));
+        ranked.get(at).copied().filter(|_| !is_opened)
+    }
+
+    /// Whether so many further comparisons may be made.
+    pub(super) fn spend(&self, comparisons: usize) -> bool {
+        let left = self.left.get().checked_sub(comparisons as u64);
+        self.left.set(left.unwrap_or(0));
+        left.is_some()
+    }
+
+    /// Whether some comparisons were not made.
+    pub(super) fn is_partial(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    /// Says that not all rules were compared.
+    pub(super) fn report_partial(&self, at: Spot, findings: &mut Findings) {
+        if self.is_partial() {
+            let message = "there are too many rules to compare all of them with each other";
+            findings.add(at, Diagnostic::note("lint.not_compared", message));
+        }
+    }
+}
+
+impl Ranked<'_> {
+    fn precedence(&self) -> (Reverse<u32>, Directive, usize) {
+        (Reverse(self.pattern.specificity()), self.rule.directive, self.number)
+    }
+}
+
+impl Ruled {
+    /// `'Disallow: /x'`.
+    pub(super) fn quoted(&self) -> String {
+        format!("'{}: {}'", self.directive.field_name(), shown(&self.text))
+    }
+
+    /// `'Disallow: /x' (line 7)`.
+    pub(super) fn quoted_with_line(&self) -> String {
+        format!("{} (line {})", self.quoted(), self.at.line)
+    }
+}
+
+/// The column of the value in a line of robots.txt, in characters; that of the name if it has none.
+fn value_column(line: &[u8]) -> u32 {
+    let is_text = |octet: &u8| !b" \t".contains(octet);
+    let value = line.iter().position(|octet| *octet == b':').and_then(|colon| {
+        let value = line.get(colon + 1..)?;
+        Some(
+            colon
+                + 1
+                + value.iter().position(is_text).filter(|at| value.get(*at) != Some(&b'#'))?,
+        )
+    });
+    let start = value.or_else(|| line.iter().position(is_text)).unwrap_or(0);
+    let before = line.get(..start).unwrap_or_default();
+    let characters: usize = before
+        .utf8_chunks()
+        .map(|chunk| chunk.valid().chars().count() + chunk.invalid().len())
+        .sum();
+    u32::try_from(characters + 1).unwrap_or(0)
+}

@@ -1,0 +1,120 @@
+//! The answers as the text of a policy.
+
+use crate::rules::{
+    crawlers::{Catalogue, Kind, Purpose},
+    policy::built_in_catalogue,
+};
+
+use super::{
+    preset::Preset,
+    wish::{Topic, Wish},
+};
+
+/// What an operator answered.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The host of the site.
+    pub host: String,
+    /// The server behind Beadle.
+    pub origin: String,
+    /// The kind of site.
+    pub preset: Option<Preset>,
+    /// What is wanted, by purpose; later wishes replace earlier ones for the same purpose.
+    pub wishes: Vec<Wish>,
+    /// Whether the site has a robots.txt, which stays.
+    pub has_robots_txt: bool,
+}
+
+/// The policy without a preset.
+const PLAIN: &str = r#"# Rules for crawlers. Violations are recorded; nothing is refused.
+
+violations:
+  database: violations.db
+
+sites:
+  - hosts: [www.example.com]
+    # The server behind Beadle.
+    origin: http://127.0.0.1:3000
+
+    robots_txt:
+      groups:
+        - user_agents: ["*"]
+          disallow: []                   # paths that no crawler may fetch: [/private/, /search]
+
+    enforcement:
+      # Write 'block' after a week without surprises.
+      mode: log
+
+tests:
+  - name: people are never judged
+    user_agent: Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0
+    url: /
+    action: pass
+"#;
+
+/// The text of the policy, with comments and tests.
+pub fn policy_text(answers: &Answers) -> String {
+    let catalogue = built_in_catalogue();
+    let base = answers.preset.map_or(PLAIN, Preset::text);
+    let wishes = distinct(&answers.wishes);
+    let mut text = String::with_capacity(base.len() + 1_000);
+    for line in base.lines() {
+        let line = line.replace("www.example.com", &answers.host);
+        let line = line.replace("http://127.0.0.1:3000", &answers.origin);
+        let is_merged_star = answers.has_robots_txt && line.starts_with("      groups:");
+        if is_merged_star {
+            text.push_str(
+                "      # The site's own robots.txt stays in force, with these rules in addition.\n",
+            );
+            text.push_str("      source: merge\n");
+        }
+        text.push_str(&line);
+        text.push('\n');
+        match line.as_str() {
+            "      groups:" => groups(&wishes, &mut text),
+            "tests:" => tests(&wishes, &catalogue, &mut text),
+            _ => {}
+        }
+    }
+    text
+}
+
+/// The last wish for each purpose, in the order of the purposes.
+fn distinct(wishes: &[Wish]) -> Vec<Wish> {
+    let last = |purpose: &Purpose| wishes.iter().rev().find(|wish| wish.purpose == *purpose);
+    Purpose::ALL.iter().filter_map(last).copied().collect()
+}
+
+/// One group for all purposes that may not come.
+fn groups(wishes: &[Wish], text: &mut String) {
+    let closed = wishes.iter().filter(|wish| !wish.is_allowed);
+    let names: Vec<String> =
+        closed.map(|wish| format!("\"purpose:{}\"", wish.purpose.as_str())).collect();
+    if !names.is_empty() {
+        text.push_str("        # 'beadle crawlers list --purpose NAME' lists these crawlers.\n");
+        text.push_str(&format!("        - user_agents: [{}]\n", names.join(", ")));
+        text.push_str("          disallow: [/]\n");
+    }
+}
+
+/// A test for each wish, by a crawler that stands for the purpose.
+fn tests(wishes: &[Wish], catalogue: &Catalogue, text: &mut String) {
+    for wish in wishes {
+        let known =
+            |name: &str| catalogue.find(name).filter(|crawler| crawler.purpose() == wish.purpose);
+        let example = Topic::ALL.iter().find_map(|topic| known(topic.example));
+        let is_sent = |crawler: &&crate::rules::crawlers::Crawler| {
+            crawler.is_identifiable() && crawler.kind() != Kind::Control
+        };
+        let example = example.or_else(|| catalogue.by_purpose(wish.purpose).find(is_sent));
+        let Some(crawler) = example else { continue };
+        let (name, expect) = match wish.is_allowed {
+            true => ("may come", "allow"),
+            false => ("stays away", "disallow"),
+        };
+        let (purpose, token) = (wish.purpose.as_str(), crawler.product_token().as_str());
+        text.push_str(&format!(
+            "  - {{ name: \"{purpose}: {token} {name}\", product_token: \"{token}\", url: /, expect: {expect} }}\n"
+        ));
+    }
+}

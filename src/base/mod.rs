@@ -1,0 +1,17 @@
+//! What every room may use: findings, escaping, metrics, the HTTP client.
+//!
+//! Look here for what has no opinion about robots rules.
+//!
+//! ```text
+//! connections  diagnostic  escape  fetch  metrics  product_token  stamp  text  version
+//! ```
+
+pub mod connections; // connections accepted beside the proxy's
+pub mod diagnostic; // one finding that an operator can act on
+pub mod escape; // foreign bytes made safe to show
+pub mod fetch; // the one HTTP client
+pub mod metrics; // every metric, once
+pub mod product_token; // a crawler's name
+pub mod stamp; // versions of files
+pub mod text; // foreign text in records, bounded and escaped
+pub mod version; // version, commit and profile of the program

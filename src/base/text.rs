@@ -1,0 +1,215 @@
+//! Text for a record: bounded, on one line, without control characters.
+//!
+//! There is no other way into a record, so the bytes of a client cannot reach a log line, a screen
+//! or the database unescaped or unbounded.
+
+use std::{borrow::Cow, fmt, ops::Deref};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::base::escape;
+
+/// A bounded text with foreign bytes escaped as in [`escape::bounded`]. The end of a cut text
+/// counts the missing bytes: `…(+1000 bytes)`. A constant word costs no allocation
+/// ([`Self::word`]).
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Text(Cow<'static, str>);
+
+impl Text {
+    /// The bytes kept of a path with its query, and of a path pattern.
+    pub const PATH_LIMIT: usize = 2048;
+    /// The bytes kept of a `User-Agent` field.
+    pub const USER_AGENT_LIMIT: usize = 1024;
+    /// The bytes kept of any other field.
+    pub const FIELD_LIMIT: usize = 256;
+    /// The entries kept of a list.
+    pub const LIST_LIMIT: usize = 32;
+
+    /// A word of Beadle's own vocabulary, taken as it is.
+    pub const fn word(word: &'static str) -> Self {
+        Self(Cow::Borrowed(word))
+    }
+
+    /// A request's path and query, or a path pattern: up to [`Self::PATH_LIMIT`] bytes.
+    pub fn path(bytes: &[u8]) -> Self {
+        Self::bounded(bytes, Self::PATH_LIMIT)
+    }
+
+    /// A `User-Agent` field: up to [`Self::USER_AGENT_LIMIT`] bytes.
+    pub fn user_agent(bytes: &[u8]) -> Self {
+        Self::bounded(bytes, Self::USER_AGENT_LIMIT)
+    }
+
+    /// Any other field: up to [`Self::FIELD_LIMIT`] bytes.
+    pub fn field(bytes: &[u8]) -> Self {
+        Self::bounded(bytes, Self::FIELD_LIMIT)
+    }
+
+    /// The first `limit` bytes at most, escaped.
+    pub fn bounded(bytes: &[u8], limit: usize) -> Self {
+        Self(Cow::Owned(escape::bounded(bytes, limit)))
+    }
+
+    /// A list of fields: the first [`Self::LIST_LIMIT`] of them, then the number of the others.
+    pub fn list<T: AsRef<str>>(fields: impl IntoIterator<Item = T>) -> Vec<Self> {
+        let mut fields = fields.into_iter();
+        let kept = fields.by_ref().take(Self::LIST_LIMIT);
+        let mut list: Vec<_> = kept.map(|field| Self::from(field.as_ref())).collect();
+        match fields.count() {
+            0 => {}
+            more => list.push(Self(Cow::Owned(format!("…(+{more})")))),
+        }
+        list
+    }
+
+    /// Text that was escaped before it was written. Another program may have changed the file, so
+    /// harmful characters are escaped again; existing escapes stay as they are.
+    pub fn read_back(text: String) -> Self {
+        let is_safe = |part: &str| escape::text(part.as_bytes()) == part;
+        if text.bytes().all(escape::is_printable) || text.split('\\').all(is_safe) {
+            Self(Cow::Owned(text))
+        } else {
+            Self(Cow::Owned(escape::text(text.as_bytes())))
+        }
+    }
+
+    /// The octets of a path that [`Self::path`] made the text of. `None` if the text is cut.
+    pub fn path_octets(&self) -> Option<Vec<u8>> {
+        // A limit splits no character, so up to three octets less are kept.
+        const LEAST_KEPT: usize = Text::PATH_LIMIT - 3;
+        let tail = self.strip_suffix(" bytes)").and_then(|text| text.rsplit_once("…(+"));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let kept = tail.filter(|(_, missing)| is_number(missing)).map(|(kept, _)| kept);
+        let is_cut = kept.is_some_and(|kept| {
+            escape::original(kept).is_none_or(|octets| octets.len() >= LEAST_KEPT)
+        });
+        if is_cut { None } else { escape::original(self) }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+// === impl Text ===
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::field(text.as_bytes())
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::field(text.as_bytes())
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::read_back)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_field_is_bounded_and_its_length_kept() {
+        let long = vec![b'a'; 1 << 20];
+        for (text, limit) in [
+            (Text::path(&long), Text::PATH_LIMIT),
+            (Text::user_agent(&long), Text::USER_AGENT_LIMIT),
+            (Text::field(&long), Text::FIELD_LIMIT),
+        ] {
+            let tail = format!("…(+{} bytes)", (1 << 20) - limit);
+            assert!(text.ends_with(&tail) && text.len() == limit + tail.len());
+        }
+        let list = Text::list((0..40).map(|n| n.to_string()));
+        assert_eq!((list.len(), list[32].as_str()), (33, "…(+8)"));
+        assert_eq!(Text::list(["a"]), [Text::word("a")]);
+    }
+
+    #[test]
+    fn text_that_others_wrote_into_a_log_is_escaped_when_read() {
+        for (written, read) in [
+            ("plain", "plain"),
+            ("caf\u{e9} \\x1b", "caf\u{e9} \\x1b"),
+            ("\x1b[2J", "\\x1b[2J"),
+            ("a\\\u{202e}", "a\\\\\\u{202e}"),
+        ] {
+            assert_eq!(Text::read_back(written.to_owned()), read);
+        }
+    }
+
+    #[test]
+    fn a_cut_path_has_no_octets() {
+        let end = "/x…(+1 bytes)";
+        assert_eq!(Text::path(end.as_bytes()).path_octets(), Some(end.as_bytes().to_vec()));
+        for long in ["a".repeat(2049), "é".repeat(1025), "\u{1f600}".repeat(600)] {
+            assert_eq!(Text::path(long.as_bytes()).path_octets(), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_octets_of_a_path_are_restored(bytes: Vec<u8>) {
+            prop_assert_eq!(Text::path(&bytes).path_octets(), Some(bytes));
+        }
+
+        #[test]
+        fn any_bytes_become_the_same_text_again_when_read(bytes: Vec<u8>, limit in 0_usize..80) {
+            let text = Text::bounded(&bytes, limit);
+            prop_assert_eq!(text.as_str(), escape::bounded(&bytes, limit));
+            prop_assert_eq!(Text::read_back(text.to_string()), text);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The window of a breaker: requests that passed, and refusals by network and by crawler.
+//!
+//! One client must not open the breaker, however many requests it sends. So a network counts for at
+//! most a fifth of the refusals that open it, and so does a crawler. Allowed requests always count.
+//! So the breaker never opens below the share of all requests.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    hash::Hash,
+    time::Duration,
+};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    clients::conduct::{network::Network, observations::RefusedCount},
+    rules::{crawlers::Name, policy},
+};
+
+/// The least number of networks, and of crawlers, whose refusals open the breaker.
+pub(super) const LEAST_CLIENTS: u64 = 5;
+/// The number of steps in which the window moves.
+pub(super) const SLICES: u32 = 12;
+/// The most networks, and the most crawlers, with refusals in the window. Further networks do not
+/// count; further crawlers count as one.
+const MOST: usize = 4_096;
+/// The most crawlers that an alarm names.
+const MOST_SHOWN: usize = 5;
+
+/// A request that Beadle would refuse.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::clients::conduct) struct Refusal<'a> {
+    /// The network of the client.
+    pub network: Network,
+    /// The judged name; `None` for a client without one.
+    pub name: Option<Name<'a>>,
+}
+
+/// The refusals that open a breaker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::clients::conduct) struct Refusals {
+    /// The refusals that count.
+    pub refusals: u64,
+    /// The requests that count.
+    pub requests: u64,
+    /// The networks of the refused clients.
+    pub networks: usize,
+    /// The number of refused crawlers.
+    pub crawlers: usize,
+    /// The crawlers with the most refusals.
+    pub most: Vec<String>,
+}
+
+/// The requests of the window.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    /// The slices with requests, the oldest first.
+    slices: VecDeque<Slice>,
+    /// The sum of all slices.
+    total: Counts,
+}
+
+#[derive(Debug)]
+struct Slice {
+    since: Timestamp,
+    counts: Counts,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    passed: u64,
+    refused: u64,
+    /// The refusals of clients without a name.
+    nameless: u64,
+    by_network: HashMap<Network, u64>,
+    by_crawler: HashMap<String, u64>,
+}
+
+impl Window {
+    /// Forgets all requests.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The number of slices.
+    #[cfg(test)]
+    pub(super) fn slices(&self) -> usize {
+        self.slices.len()
+    }
+
+    /// The networks and the crawlers.
+    #[cfg(test)]
+    pub(super) fn clients(&self) -> [usize; 2] {
+        [self.total.by_network.len(), self.total.by_crawler.len()]
+    }
+
+    /// Counts a request that passes.
+    pub(super) fn pass(&mut self, length: Duration, now: Timestamp) {
+        self.advance(length, now);
+        self.total.passed += 1;
+        if let Some(newest) = self.slices.back_mut() {
+            newest.counts.passed += 1;
+        }
+    }
+
+    /// Counts a request that Beadle would refuse.
+    pub(super) fn refuse(&mut self, refusal: Refusal<'_>, length: Duration, now: Timestamp) {
+        self.advance(length, now);
+        if !has_room(&self.total.by_network, &refusal.network) {
+            return;
+        }
+        let crawler = refusal.name.map(|name| {
+            let written = match name {
+                Name::Declared(text) => text.to_ascii_lowercase(),
+                _ => name.as_str().to_owned(),
+            };
+            Some(written).filter(|name| has_room(&self.total.by_crawler, name)).unwrap_or_default()
+        });
+        self.total.refuse(refusal.network, crawler.clone());
+        if let Some(newest) = self.slices.back_mut() {
+            newest.counts.refuse(refusal.network, crawler);
+        }
+    }
+
+    /// Counts requests at another node, at `at`: those that passed, and those of each client that
+    /// would be refused. What left the window does not count.
+    pub(super) fn take_in(
+        &mut self,
+        (passed, refused): (u64, &[RefusedCount]),
+        at: Timestamp,
+        (length, now): (Duration, Timestamp),
+    ) {
+        let at = at.min(now);
+        if now.duration_since(at) >= signed(length) {
+            return;
+        }
+        self.advance(length, now);
+        let mut counts = Counts { passed, ..Counts::default() };
+        for one in refused {
+            if !has_room(&self.total.by_network, &one.network) {
+                continue;
+            }
+            let written = one.product_token.as_deref().map(|name| match one.is_declared {
+                true => name.to_ascii_lowercase(),
+                false => name.to_owned(),
+            });
+            let crawler = written.map(|name| {
+                Some(name).filter(|name| has_room(&self.total.by_crawler, name)).unwrap_or_default()
+            });
+            self.total.refuse_all(one.network, crawler.clone(), one.requests);
+            counts.refuse_all(one.network, crawler, one.requests);
+        }
+        self.total.passed = self.total.passed.saturating_add(passed);
+        let place = self.slices.iter().rposition(|slice| slice.since <= at).unwrap_or_default();
+        if let Some(slice) = self.slices.get_mut(place) {
+            slice.counts.add(counts);
+        }
+    }
+
+    /// The refusals of the window, if they open a breaker.
+    pub(super) fn alarming(&self, rules: &policy::Breaker) -> Option<Refusals> {
+        let total = &self.total;
+        let all = total.passed.saturating_add(total.refused);
+        if all < rules.min_requests || !rules.share.is_reached(total.refused, all) {
+            return None;
+        }
+        let needed = rules
+            .share
+            .least_beside(total.passed)
+            .max(rules.min_requests.saturating_sub(total.passed))
+            .max(LEAST_CLIENTS);
+        let most = needed / LEAST_CLIENTS;
+        let by_network = || capped(&total.by_network, most);
+        let by_crawler = || capped(&total.by_crawler, most).saturating_add(total.nameless);
+        // The shorter list first. A flood of one client ends here, however many names it invents.
+        let has_fewer_crawlers = total.by_crawler.len() < total.by_network.len();
+        let is_reached = |refusals: &u64| *refusals >= needed;
+        let shorter = if has_fewer_crawlers { by_crawler() } else { by_network() };
+        let shorter = Some(shorter).filter(is_reached)?;
+        let longer = if has_fewer_crawlers { by_network() } else { by_crawler() };
+        let refusals = Some(shorter.min(longer)).filter(is_reached)?;
+        Some(Refusals {
+            refusals,
+            requests: total.passed.saturating_add(refusals),
+            networks: total.by_network.len(),
+            crawlers: total.by_crawler.len(),
+            most: total.most(),
+        })
+    }
+
+    /// Drops the slices that have left the window. Begins a new one if the newest is full.
+    fn advance(&mut self, length: Duration, now: Timestamp) {
+        let step = length / SLICES;
+        // Threads may arrive here out of order. Only a larger step back restarts the window.
+        let is_set_back = |newest: &Slice| {
+            now < newest.since && newest.since.duration_since(now).unsigned_abs() > step
+        };
+        if self.slices.back().is_some_and(is_set_back) {
+            self.clear();
+        }
+        let is_past = |one: &Slice| now.duration_since(one.since) >= signed(length);
+        while let Some(past) = self.slices.pop_front_if(|one| is_past(one)) {
+            self.total.subtract(&past.counts);
+        }
+        let is_full = |newest: &Slice| now.duration_since(newest.since) >= signed(step);
+        if self.slices.back().is_none_or(is_full) {
+            self.slices.push_back(Slice { since: now, counts: Counts::default() });
+        }
+    }
+}
+
+impl Counts {
+    fn refuse(&mut self, network: Network, crawler: Option<String>) {
+        self.refuse_all(network, crawler, 1);
+    }
+
+    fn refuse_all(&mut self, network: Network, crawler: Option<String>, requests: u64) {
+        let nameless = if crawler.is_none() { requests } else { 0 };
+        self.refused = self.refused.saturating_add(requests);
+        self.nameless = self.nameless.saturating_add(nameless);
+        add_to(&mut self.by_network, network, requests);
+        if let Some(crawler) = crawler {
+            add_to(&mut self.by_crawler, crawler, requests);
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.passed = self.passed.saturating_add(other.passed);
+        self.refused = self.refused.saturating_add(other.refused);
+        self.nameless = self.nameless.saturating_add(other.nameless);
+        let (networks, crawlers) = (other.by_network.into_iter(), other.by_crawler.into_iter());
+        networks.for_each(|(network, count)| add_to(&mut self.by_network, network, count));
+        crawlers.for_each(|(crawler, count)| add_to(&mut self.by_crawler, crawler, count));
+    }
+
+    fn subtract(&mut self, other: &Self) {
+        self.passed = self.passed.saturating_sub(other.passed);
+        self.refused = self.refused.saturating_sub(other.refused);
+        self.nameless = self.nameless.saturating_sub(other.nameless);
+        subtract(&mut self.by_network, &other.by_network);
+        subtract(&mut self.by_crawler, &other.by_crawler);
+    }
+
+    /// The crawlers with the most refusals.
+    fn most(&self) -> Vec<String> {
+        let mut crawlers: Vec<(&String, &u64)> =
+            self.by_crawler.iter().filter(|(name, _)| !name.is_empty()).collect();
+        crawlers.sort_by(|(a, a_count), (b, b_count)| b_count.cmp(a_count).then(a.cmp(b)));
+        crawlers.into_iter().take(MOST_SHOWN).map(|(name, _)| name.clone()).collect()
+    }
+}
+
+/// The sum of the counts, each up to `most`.
+fn capped<K>(counts: &HashMap<K, u64>, most: u64) -> u64 {
+    counts.values().map(|count| *count.min(&most)).sum()
+}
+
+fn has_room<K: Eq + Hash>(counts: &HashMap<K, u64>, key: &K) -> bool {
+    counts.len() < MOST || counts.contains_key(key)
+}
+
+fn add_to<K: Eq + Hash>(counts: &mut HashMap<K, u64>, key: K, count: u64) {
+    let sum = counts.entry(key).or_default();
+    *sum = sum.saturating_add(count);
+}
+
+fn subtract<K: Eq + Hash>(from: &mut HashMap<K, u64>, counts: &HashMap<K, u64>) {
+    from.retain(|key, left| {
+        *left = left.saturating_sub(counts.get(key).copied().unwrap_or_default());
+        *left > 0
+    });
+}
+
+pub(super) fn signed(duration: Duration) -> SignedDuration {
+    SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
+}

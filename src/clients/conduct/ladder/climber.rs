@@ -1,0 +1,273 @@
+//! One crawler on the ladder: its rung, its counts, and what other nodes counted.
+//!
+//! Each node of a fleet counts for itself and tells its sum since the start of the count. So a sum
+//! that comes twice, late or not at all does no harm. A step starts all counts again. Of two steps,
+//! the later one counts.
+
+use std::{fmt, time::Duration};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::rules::{enforce::Rung, policy};
+
+/// The most nodes whose counts are known. Each start of a node is another one.
+const MOST_OTHERS: usize = 512;
+
+/// A step of one rung, up or down. Its text is the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::clients::conduct) struct Step {
+    /// The rung before.
+    pub from: Rung,
+    /// The rung after.
+    pub to: Rung,
+    /// The requests in the period.
+    pub requests: u64,
+    /// The violations among them.
+    pub violations: u64,
+    /// The period.
+    pub period: Duration,
+    /// The time; of two steps at one node, the second has a later one.
+    pub at: Timestamp,
+}
+
+impl Step {
+    /// `up` or `down`.
+    pub(in crate::clients::conduct) fn direction(&self) -> &'static str {
+        if self.to > self.from { "up" } else { "down" }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (violations, requests, seconds) =
+            (self.violations, self.requests, self.period.as_secs());
+        if requests == 0 {
+            return write!(f, "no request for {seconds} s");
+        }
+        let span = if self.to > self.from { "within" } else { "in all of" };
+        write!(f, "{violations} of its {requests} requests {span} {seconds} s violated the rules")
+    }
+}
+
+/// Requests, and the violations among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub requests: u64,
+    pub violations: u64,
+}
+
+/// The position of one crawler on the ladder, with its counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Climber {
+    rung: Rung,
+    since: Timestamp,
+    /// The requests of this period, at all nodes as far as they are known.
+    counts: Counts,
+    /// The requests at this node since [`Self::counted_from`].
+    own: Counts,
+    /// The time at which this node last began to count.
+    counted_from: Timestamp,
+    /// The time of the last step, here or at another node.
+    stepped: Option<Timestamp>,
+    /// The latest counts of the other nodes.
+    others: Vec<Others>,
+}
+
+/// What another node tells of its count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    /// The number of the count at that node.
+    pub number: i64,
+    /// Its start, by the clock of this node; it is off by some milliseconds.
+    pub counted_from: Timestamp,
+    pub counts: Counts,
+}
+
+/// What another node counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Others {
+    node: u64,
+    told: Told,
+}
+
+/// How far a time of another node may be off.
+const TOLERANCE: SignedDuration = SignedDuration::from_millis(250);
+
+impl Climber {
+    /// A crawler with its first request.
+    pub(super) const fn new(now: Timestamp) -> Self {
+        let counts = Counts { requests: 0, violations: 0 };
+        Self {
+            rung: Rung::Observe,
+            since: now,
+            counts,
+            own: counts,
+            counted_from: now,
+            stepped: None,
+            others: Vec::new(),
+        }
+    }
+
+    /// The present rung.
+    pub(super) const fn rung(&self) -> Rung {
+        self.rung
+    }
+
+    /// The requests and violations of this period at all nodes.
+    #[cfg(test)]
+    pub(super) const fn counts(&self) -> (u64, u64) {
+        (self.counts.requests, self.counts.violations)
+    }
+
+    /// The requests at this node, and the time since when they are counted.
+    pub(super) const fn own(&self) -> (Timestamp, Counts) {
+        (self.counted_from, self.own)
+    }
+
+    /// Counts a request. Moves by one rung at most.
+    pub(super) fn note(
+        &mut self,
+        rules: &policy::Ladder,
+        is_violation: bool,
+        now: Timestamp,
+    ) -> Option<Step> {
+        let down = self.settle(rules, now);
+        let one = Counts { requests: 1, violations: u64::from(is_violation) };
+        self.counts = self.counts.plus(one);
+        self.own = self.own.plus(one);
+        let climbs = is_violation && down.is_none() && self.counts.reach(rules);
+        match self.rung.above().filter(|_| climbs) {
+            Some(above) => Some(self.step(rules, above, now)),
+            None => down,
+        }
+    }
+
+    /// Ends a period that is over. Moves down by one rung at most.
+    pub(super) fn settle(&mut self, rules: &policy::Ladder, now: Timestamp) -> Option<Step> {
+        if now < self.since {
+            self.since = now;
+        }
+        if now.duration_since(self.since).unsigned_abs() < rules.period {
+            return None;
+        }
+        // The limits for moving up also decide here, because a slow bot may send one request an
+        // hour.
+        let complies = !self.counts.reach(rules);
+        match self.rung.below().filter(|_| complies) {
+            Some(below) => Some(self.step(rules, below, now)),
+            None => {
+                self.restart(now);
+                None
+            }
+        }
+    }
+
+    /// Adds what another node counted, as far as it is new. The crawler climbs at its next violation at
+    /// the earliest.
+    pub(super) fn learn_counts(
+        &mut self,
+        rules: &policy::Ladder,
+        node: u64,
+        told: Told,
+        now: Timestamp,
+    ) {
+        let Told { number, counted_from, counts } = told;
+        let is_over = |since: Timestamp| now.duration_since(since).unsigned_abs() >= rules.period;
+        let known = self.others.iter_mut().find(|one| one.node == node);
+        let known_counts = match &known {
+            Some(known) if known.told.number > number => return,
+            Some(known) if known.told.number == number => known.told.counts,
+            _ => Counts::default(),
+        };
+        let latest = known_counts.most(counts);
+        let told = Told { counts: latest, ..told };
+        match known {
+            Some(known) => known.told = told,
+            None => {
+                if self.others.len() >= MOST_OTHERS {
+                    self.others.retain(|one| !is_over(one.told.counted_from));
+                    let fits = MOST_OTHERS / 2;
+                    self.others.drain(..self.others.len().saturating_sub(fits));
+                }
+                self.others.push(Others { node, told });
+            }
+        }
+        // What came before a step made that step, or would have.
+        let is_before = |stepped: Timestamp| stepped.duration_since(counted_from) > TOLERANCE;
+        if self.stepped.is_some_and(is_before) || is_over(counted_from) {
+            return;
+        }
+        self.counts = self.counts.plus(latest.minus(known_counts));
+    }
+
+    /// Takes over the step of another node, if it is later than the last one here. Returns the rung
+    /// before, if it changes.
+    pub(super) fn learn_step(
+        &mut self,
+        rules: &policy::Ladder,
+        (rung, at): (Rung, Timestamp),
+        now: Timestamp,
+    ) -> Option<Rung> {
+        if self.stepped.is_some_and(|stepped| at <= stepped) {
+            return None;
+        }
+        // A node that starts hears of steps long ago. Those of other nodes still watch the crawler.
+        let is_recent = at <= now && now.duration_since(at).unsigned_abs() < rules.period;
+        self.restart(if is_recent { at } else { now });
+        self.counted_from = self.counted_from.max(at);
+        self.stepped = Some(at);
+        let before = std::mem::replace(&mut self.rung, rung);
+        (before != rung).then_some(before)
+    }
+
+    fn step(&mut self, rules: &policy::Ladder, to: Rung, now: Timestamp) -> Step {
+        let (from, Counts { requests, violations }) = (self.rung, self.counts);
+        // The clock may be behind that of the node that made the last step.
+        let after = |last: Timestamp| last.saturating_add(SignedDuration::from_millis(1));
+        let after = self.stepped.map(|last| after(last).unwrap_or(last));
+        let at = after.map_or(now, |after| after.max(now));
+        self.restart(now);
+        (self.rung, self.stepped, self.counted_from) = (to, Some(at), at);
+        Step { from, to, requests, violations, period: rules.period, at }
+    }
+
+    /// Begins a new period.
+    fn restart(&mut self, now: Timestamp) {
+        (self.since, self.counted_from) = (now, now);
+        (self.counts, self.own) = (Counts::default(), Counts::default());
+    }
+
+    /// Whether the ladder can forget it without a loss.
+    pub(super) const fn is_at_rest(&self) -> bool {
+        matches!(self.rung, Rung::Observe) && self.counts.requests == 0
+    }
+}
+
+impl Counts {
+    /// Whether a crawler with these counts climbs.
+    fn reach(self, rules: &policy::Ladder) -> bool {
+        let Self { requests, violations } = self;
+        violations >= rules.min_violations && rules.share.is_reached(violations, requests)
+    }
+
+    const fn plus(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.saturating_add(other.requests),
+            violations: self.violations.saturating_add(other.violations),
+        }
+    }
+
+    const fn minus(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.saturating_sub(other.requests),
+            violations: self.violations.saturating_sub(other.violations),
+        }
+    }
+
+    fn most(self, other: Self) -> Self {
+        Self {
+            requests: self.requests.max(other.requests),
+            violations: self.violations.max(other.violations),
+        }
+    }
+}

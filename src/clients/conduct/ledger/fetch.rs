@@ -1,0 +1,62 @@
+//! Fetches of robots.txt as values: the client, one fetch, and all fetches of one network.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::{
+    clients::conduct::network::Network,
+    rules::{crawlers::Outcome, enforce::EditionId},
+};
+
+/// A client that reads robots.txt.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    /// The network of its address.
+    pub network: Network,
+    /// The outcome of the evidence for its claim.
+    pub outcome: Outcome,
+}
+
+/// The fetches of one crawler from one network.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetches {
+    /// The site's name.
+    pub site: String,
+    /// The name in the client's User-Agent.
+    pub product_token: String,
+    /// The client's network, or former networks.
+    pub network: Network,
+    /// The outcome of the evidence at the last fetch.
+    pub outcome: Outcome,
+    /// The edition of the last fetch.
+    pub edition: EditionId,
+    /// The first fetch.
+    pub first: Timestamp,
+    /// The last fetch.
+    pub last: Timestamp,
+    /// The number of fetches.
+    pub count: u32,
+    /// The usual time between two fetches; `None` before there were two.
+    pub interval: Option<Duration>,
+}
+
+/// One fetch: its edition and its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Reading {
+    /// In milliseconds since the Unix epoch.
+    pub(super) at: i64,
+    pub(super) edition: EditionId,
+}
+
+impl Reading {
+    /// The edition.
+    pub const fn edition(&self) -> EditionId {
+        self.edition
+    }
+
+    /// The time of the fetch.
+    pub fn at(&self) -> Option<Timestamp> {
+        Timestamp::from_millisecond(self.at).ok()
+    }
+}

@@ -1,0 +1,178 @@
+//! The limiter: the request rate of each crawler.
+//!
+//! There is a leaky bucket (GCRA) for each host and crawler; for the pace of the ladder, for each
+//! site. A confirmed crawler has one bucket for all its addresses. Without confirmation, each
+//! network has its own, so a stranger under the same name does not use up the pace of an honest
+//! crawler. All of them together keep [`NETWORKS`] times the pace. A refused request does not count
+//! for its network, so a crawler that waits for `Retry-After` passes.
+//!
+//! A crawler that keeps its pace must never see a 429, so the limit has some tolerance. Three
+//! requests may come at once, because crawlers follow redirects at once and networks delay
+//! requests. The bucket drains a tenth faster than the pace, because the clock of a crawler is not
+//! exact. `Request-rate: 10/1m` allows ten at once, and twenty at the boundary of two minutes.
+//!
+//! In a fleet, the requests that passed at other nodes count here when they are heard of. A crawler
+//! that keeps its pace over all nodes is never throttled, however late that is. A faster one can
+//! pass at each node what it could pass alone until then: with `n` nodes and a lag `l`, at most
+//! `n - 1` times the requests that may come at once and those of the time `l` more than at one.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::{formats::robots::Pace, rules::enforce::Moment};
+
+use super::observations::PaceCount;
+
+pub(super) use self::key::Key;
+use self::{
+    cell::{Cell, Rate},
+    key::Limit,
+    news::News,
+};
+
+mod cell; // one crawler at one limit
+mod key; // what counts together, and at which limit
+mod news; // requests that other nodes have to hear of
+#[cfg(test)]
+mod tests;
+
+/// The multiple of a pace that all networks under one unconfirmed name may keep together.
+const NETWORKS: u32 = 4;
+/// The most crawlers in the buckets of one pace. Beyond it, the limiter forgets idle crawlers, and
+/// all if fewer than half are idle.
+const MOST_KEYS: usize = 8_192;
+/// The most different limits. Reloads add new ones.
+const MOST_LIMITS: usize = 512;
+
+/// A request that came too soon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooSoon {
+    /// Whole seconds until the next request of the crawler passes; at least 1.
+    pub retry_after: u64,
+}
+
+impl TooSoon {
+    /// The next request passes after this time.
+    fn after(wait: Duration) -> Self {
+        let partial = u64::from(wait.subsec_nanos() > 0);
+        Self { retry_after: wait.as_secs().saturating_add(partial).max(1) }
+    }
+}
+
+/// The buckets of all crawlers.
+#[derive(Debug, Default)]
+pub(super) struct Limiter {
+    by_limit: RwLock<HashMap<Limit, Arc<Cells>>>,
+    /// The requests that the other nodes of a fleet have to hear of.
+    news: OnceLock<Mutex<News>>,
+}
+
+/// The buckets of one limit.
+#[derive(Debug)]
+struct Cells {
+    rate: Rate,
+    by_key: Mutex<HashMap<Key, Cell>>,
+}
+
+impl Limiter {
+    /// Counts a request of a crawler against `pace`. `now` is the time of a monotonic clock.
+    ///
+    /// # Errors
+    /// The request comes too soon and does not count.
+    pub(super) fn check(&self, key: &Key, pace: Pace, now: Duration) -> Result<(), TooSoon> {
+        self.charge(key, Limit { pace, times: 1 }, now).map_err(TooSoon::after)?;
+        let Some(key) = key.of_all_networks() else { return Ok(()) };
+        // The network has paid for this request already. So it waits for its own next one at least.
+        self.charge(&key, Limit { pace, times: NETWORKS }, now)
+            .map_err(|wait| TooSoon::after(wait.max(pace.interval())))
+    }
+
+    /// Begins to keep the requests that pass, for [`Self::collect`].
+    pub(super) fn start_collecting(&self) {
+        self.news.get_or_init(Mutex::default);
+    }
+
+    /// Takes the requests that passed since the last call.
+    pub(super) fn collect(&self, moment: Moment) -> Vec<PaceCount> {
+        self.news.get().map(|news| news.lock().take(moment)).unwrap_or_default()
+    }
+
+    /// Counts requests that passed at another node. They are never refused, but the next ones here
+    /// have to wait for them.
+    pub(super) fn learn(&self, count: PaceCount, moment: Moment) {
+        let ago = moment.now.duration_since(count.at);
+        // A time ahead of the clock is now.
+        let at = moment.steady.saturating_sub(Duration::try_from(ago).unwrap_or_default());
+        let PaceCount { scope, product_token, outcome, network, pace, times, requests, .. } = count;
+        let (key, limit) = (Key { scope, product_token, outcome, network }, Limit { pace, times });
+        let rate = limit.rate();
+        if at.saturating_add(rate.interval.saturating_mul(requests)) <= moment.steady
+            && !self.knows(&key, limit)
+        {
+            return;
+        }
+        self.cells(limit, moment.steady).change(&key, moment.steady, |cell| {
+            cell.take_in(rate, at, requests);
+        });
+    }
+
+    /// Counts a request in one bucket. The error is the time until the next one passes.
+    fn charge(&self, key: &Key, limit: Limit, now: Duration) -> Result<(), Duration> {
+        let (cells, news) = (self.cells(limit, now), self.news.get());
+        cells.change(key, now, |cell| cell.charge(cells.rate, now, news.is_some()))?;
+        if let Some(news) = news {
+            news.lock().add(key, limit, now);
+        }
+        Ok(())
+    }
+
+    fn knows(&self, key: &Key, limit: Limit) -> bool {
+        let cells = self.by_limit.read().get(&limit).cloned();
+        cells.is_some_and(|cells| cells.by_key.lock().contains_key(key))
+    }
+
+    fn cells(&self, limit: Limit, now: Duration) -> Arc<Cells> {
+        if let Some(known) = self.by_limit.read().get(&limit) {
+            return Arc::clone(known);
+        }
+        let mut by_limit = self.by_limit.write();
+        if by_limit.len() >= MOST_LIMITS && !by_limit.contains_key(&limit) {
+            by_limit.retain(|_, cells| cells.forget_idle(now) > 0);
+            if by_limit.len() >= MOST_LIMITS {
+                by_limit.clear();
+            }
+        }
+        // Another thread may have been faster.
+        let new = || Arc::new(Cells { rate: limit.rate(), by_key: Mutex::default() });
+        Arc::clone(by_limit.entry(limit).or_insert_with(new))
+    }
+}
+
+impl Cells {
+    /// Changes the bucket of a crawler.
+    fn change<T>(&self, key: &Key, now: Duration, change: impl FnOnce(&mut Cell) -> T) -> T {
+        let mut by_key = self.by_key.lock();
+        if let Some(known) = by_key.get_mut(key) {
+            return change(known);
+        }
+        if by_key.len() >= MOST_KEYS {
+            by_key.retain(|_, cell| !cell.is_idle(self.rate, now));
+            if by_key.len() >= MOST_KEYS / 2 {
+                by_key.clear();
+            }
+        }
+        change(by_key.entry(key.clone()).or_default())
+    }
+
+    /// Forgets idle crawlers. Returns the number of the others.
+    fn forget_idle(&self, now: Duration) -> usize {
+        let mut by_key = self.by_key.lock();
+        by_key.retain(|_, cell| !cell.is_idle(self.rate, now));
+        by_key.len()
+    }
+}

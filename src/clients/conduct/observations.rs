@@ -1,0 +1,145 @@
+//! What one node of a fleet tells the others about its clients, as plain values.
+//!
+//! All times are by the clock of the node that holds the value. A network between nodes converts
+//! them.
+
+use jiff::Timestamp;
+
+use crate::{
+    formats::robots::Pace,
+    rules::{crawlers::Outcome, enforce::Rung},
+};
+
+use super::{ledger::Fetches, network::Network};
+
+/// What the requests at one node changed since it last told the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Observations {
+    /// Fetches of robots.txt: the rows that changed.
+    pub fetches: Vec<Fetches>,
+    /// The time until which fetches were left out, because there were too many.
+    pub forgotten: Option<Timestamp>,
+    /// The steps on the ladders of all sites. To be taken in before the counts.
+    pub steps: Vec<RungStep>,
+    /// Requests and violations on the ladders: the cells that changed.
+    pub ladder: Vec<LadderCount>,
+    /// The breakers that opened. To be taken in before their counts.
+    pub openings: Vec<Opening>,
+    /// Requests that passed or would be refused since the last collection, for the breakers.
+    pub breaker: Vec<BreakerCount>,
+    /// Requests that passed at their pace since the last collection.
+    pub pace: Vec<PaceCount>,
+}
+
+/// A crawler on the ladder of a site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LadderKey {
+    /// The site's name.
+    pub site: String,
+    /// The product token as the catalogue or the site writes it, else as first declared.
+    pub product_token: String,
+    /// The outcome of the evidence for the claim.
+    pub outcome: Outcome,
+    /// The network of a name that only User-Agents declare; `None` for every other crawler.
+    pub network: Option<Network>,
+}
+
+/// The requests of a crawler at this node in one period of the ladder, all together. A later value
+/// of the same key and number replaces the earlier one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LadderCount {
+    /// The crawler.
+    pub key: LadderKey,
+    /// What tells the period from others of the same node: the milliseconds of its start by the node's
+    /// own clock. A later period has a greater one. It stays what it is in a network between nodes.
+    pub number: i64,
+    /// The start of the period.
+    pub period: Timestamp,
+    /// The requests.
+    pub requests: u64,
+    /// The violations among them.
+    pub violations: u64,
+}
+
+/// A step of a crawler on the ladder. Of several, the last one counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RungStep {
+    /// The crawler.
+    pub key: LadderKey,
+    /// The rung after the step.
+    pub rung: Rung,
+    /// The time of the step.
+    pub at: Timestamp,
+}
+
+/// Requests at a site that count for its breaker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BreakerCount {
+    /// The site's name.
+    pub site: String,
+    /// The time of the first of them.
+    pub at: Timestamp,
+    /// The requests that passed.
+    pub passed: u64,
+    /// The requests that would be refused, by client.
+    pub refused: Vec<RefusedCount>,
+}
+
+/// Requests of one client that would be refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedCount {
+    /// The network of the client.
+    pub network: Network,
+    /// The judged name; `None` for a client without one.
+    pub product_token: Option<String>,
+    /// Whether only a User-Agent declares the name.
+    pub is_declared: bool,
+    /// The number of requests.
+    pub requests: u64,
+}
+
+/// The opening of a site's breaker. Of several, the last one counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The site's name.
+    pub site: String,
+    /// The time.
+    pub at: Timestamp,
+    /// The confirmed search engine that would have been refused; `None` if the share of refusals
+    /// reached the limit.
+    pub search_engine: Option<String>,
+}
+
+/// Requests that passed at one pace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaceCount {
+    /// The host for a pace of its robots.txt; the site for a pace of the ladder.
+    pub scope: String,
+    /// In lower case; `None` for all names that only User-Agents declare.
+    pub product_token: Option<String>,
+    /// The outcome of the evidence for the claim.
+    pub outcome: Outcome,
+    /// `None` for all networks.
+    pub network: Option<Network>,
+    /// The pace.
+    pub pace: Pace,
+    /// The multiple of the pace that the key may keep.
+    pub times: u32,
+    /// The time of the first request.
+    pub at: Timestamp,
+    /// The number of requests.
+    pub requests: u32,
+}
+
+impl Observations {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.fetches.is_empty()
+            && self.forgotten.is_none()
+            && self.steps.is_empty()
+            && self.ladder.is_empty()
+            && self.openings.is_empty()
+            && self.breaker.is_empty()
+            && self.pace.is_empty()
+    }
+}

@@ -1,0 +1,381 @@
+//! The conduct at one site: its ladder and its breaker. A reload keeps them by the name of the
+//! site.
+
+use std::{net::IpAddr, sync::Arc};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+
+use crate::{
+    base::{
+        escape,
+        metrics::{self, Gauge, Metrics},
+    },
+    rules::{
+        crawlers::{Name, Outcome},
+        enforce::{self, Action, Decision, Reason, Rung, Site},
+        policy,
+    },
+};
+
+use super::{
+    breaker::{Alarm, Breaker, Refusal},
+    fleet::Fleet,
+    ladder::{Ladder, Move},
+    network::Network,
+    observations::{BreakerCount, LadderCount, LadderKey, Opening, RungStep},
+};
+
+/// The ladder and the breaker of one site, if its policy has them.
+#[derive(Debug)]
+pub struct SiteConduct {
+    ladder: Option<Arc<Mutex<Ladder>>>,
+    breaker: Option<Arc<Mutex<Switch>>>,
+}
+
+/// A breaker with its metric.
+#[derive(Debug)]
+struct Switch {
+    breaker: Breaker,
+    gauge: Gauge,
+}
+
+impl SiteConduct {
+    /// The conduct of a site. It keeps the state of `previous` if the policy still has the ladder
+    /// or the breaker.
+    pub fn following(previous: Option<&Self>, site: &Site, metrics: &Metrics) -> Self {
+        let ladder = previous.and_then(|before| before.ladder.clone());
+        let breaker = previous.and_then(|before| before.breaker.clone());
+        let enforcement = &site.enforcement;
+        if ladder.is_some() && enforcement.ladder.is_none() {
+            metrics.forget_ladder(&site.name);
+        }
+        if breaker.is_some() && enforcement.breaker.is_none() {
+            metrics.forget_breaker(&site.name);
+        }
+        let closed =
+            || Switch { breaker: Breaker::default(), gauge: metrics.breaker_open(&site.name) };
+        Self {
+            ladder: enforcement.ladder.map(|_| ladder.unwrap_or_default()),
+            breaker: enforcement
+                .breaker
+                .map(|_| breaker.unwrap_or_else(|| Arc::new(Mutex::new(closed())))),
+        }
+    }
+
+    /// The rung of a crawler on the site's ladder.
+    pub fn rung(&self, name: Name<'_>, outcome: Outcome, network: Network) -> Rung {
+        let ladder = self.ladder.as_ref();
+        ladder.map(|ladder| ladder.lock().rung(name, outcome, network)).unwrap_or_default()
+    }
+
+    /// Moves silent crawlers down the ladder, and closes the breaker after its pause. A node that
+    /// hears nothing of the others moves none: the crawler may not be silent there.
+    pub(super) fn settle(
+        &self,
+        site: &Site,
+        now: Timestamp,
+        (fleet, metrics): (Fleet<'_>, &Metrics),
+    ) {
+        if let (Some(ladder), Some(rules), false) =
+            (&self.ladder, &site.enforcement.ladder, fleet.is_alone())
+        {
+            let moves = ladder.lock().settle(rules, now);
+            moves.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
+        }
+        if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
+            switch.lock().is_open(site, rules, now);
+        }
+    }
+
+    /// Takes over a step that another node made.
+    pub(super) fn learn_step(
+        &self,
+        site: &Site,
+        step: &RungStep,
+        now: Timestamp,
+        metrics: &Metrics,
+    ) {
+        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder)
+            && let Some(from) = ladder.lock().learn_step(rules, step, now)
+        {
+            report_learned_step(site, from, step, metrics);
+        }
+    }
+
+    /// Adds the sum of a crawler at another node.
+    pub(super) fn learn_ladder(
+        &self,
+        site: &Site,
+        (node, count): (u64, LadderCount),
+        now: Timestamp,
+        (fleet, metrics): (Fleet<'_>, &Metrics),
+    ) {
+        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder) {
+            let step = ladder.lock().learn_count(rules, node, count, now);
+            step.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
+        }
+    }
+
+    /// Opens the breaker because it opened at another node.
+    pub(super) fn learn_opening(&self, site: &Site, opening: &Opening, now: Timestamp) {
+        if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
+            let (edition, engine) = (site.timeline.current(), opening.search_engine.as_deref());
+            let mut switch = switch.lock();
+            if switch.breaker.learn_opening(rules, edition, (opening.at, engine), now) {
+                let (site, seconds) = (&site.name, rules.pause.as_secs());
+                tracing::warn!(
+                    code = "breaker.opened_elsewhere",
+                    site,
+                    seconds,
+                    "breaker opened at another node: no request is refused until it closes"
+                );
+            }
+            switch.is_open(site, rules, now);
+        }
+    }
+
+    /// Adds requests at another node to the breaker's.
+    pub(super) fn learn_breaker(&self, site: &Site, count: &BreakerCount, now: Timestamp) {
+        if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
+            let edition = site.timeline.current();
+            switch.lock().breaker.learn_count(rules, edition, count, now);
+        }
+    }
+}
+
+/// A decided request at its site.
+#[derive(Clone, Copy, Debug)]
+pub struct Sighting<'a, 'r> {
+    /// The site.
+    pub site: &'r Site,
+    /// The host, if a site names it. A host of the default site can be any word.
+    pub host: Option<&'a str>,
+    /// The ladder and the breaker of the site.
+    pub conduct: &'a SiteConduct,
+    /// The address of the client.
+    pub address: IpAddr,
+    /// Whether the method asks for the content of a page. Other requests cost next to nothing.
+    pub is_for_content: bool,
+}
+
+impl Sighting<'_, '_> {
+    /// Counts a request of a crawler on the ladder.
+    pub(super) fn climb(
+        &self,
+        decision: &Decision<'_>,
+        now: impl FnOnce() -> Timestamp,
+        (fleet, metrics): (Fleet<'_>, &Metrics),
+    ) {
+        let Self { site, conduct, address, is_for_content, .. } = *self;
+        if fleet.excuses() {
+            // Without the violations that are excused, every crawler would seem to comply.
+            return;
+        }
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        if let (Some(ladder), Some(rules)) = (&conduct.ladder, &site.enforcement.ladder)
+            && let (Some(name), Some(_)) = (name, decision.rung)
+        {
+            // Beadle never blocks a confirmed search engine by '*' alone. So these requests don't
+            // move it up the ladder either.
+            let is_exempt = enforce::is_protected(&site.enforcement, name, decision.standing)
+                && site.edition().matcher().star()
+                    == decision.judgement.and_then(|judgement| judgement.group);
+            let is_violation = decision.is_violation() && !is_exempt;
+            if !is_violation && !is_for_content {
+                // A crawler could make its share of violations as small as it likes by HEAD.
+                return;
+            }
+            let network = Network::of_client(address, Some(name));
+            let claim = (decision.standing.outcome, network);
+            let mut ladder = ladder.lock();
+            let step = ladder.note(rules, name, claim, is_violation, now());
+            if let Some(collector) = fleet.collector {
+                ladder
+                    .count(&site.name, name, claim)
+                    .into_iter()
+                    .for_each(|one| collector.count(one));
+            }
+            drop(ladder);
+            step.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
+        }
+    }
+
+    /// Counts a request, and whether Beadle would refuse it. Returns the reason to let a refused
+    /// request pass.
+    pub(super) fn lift(
+        &self,
+        decision: &Decision<'_>,
+        is_refusal: bool,
+        now: impl FnOnce() -> Timestamp,
+        (fleet, metrics): (Fleet<'_>, &Metrics),
+    ) -> Option<Reason> {
+        let Self { site, conduct, address, .. } = *self;
+        let (Some(switch), Some(rules)) = (&conduct.breaker, &site.enforcement.breaker) else {
+            return None;
+        };
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        let protected = name.filter(|name| {
+            decision.action == Action::Block
+                && enforce::is_protected(&site.enforcement, *name, decision.standing)
+        });
+        let (now, edition) = (now(), site.timeline.current());
+        let mut switch = switch.lock();
+        let alarm = match protected {
+            Some(name) => switch.breaker.spare(rules, edition, name.as_str(), now),
+            // Polite crawlers follow links to other forms, and anyone can publish such links. So these
+            // refusals count neither for nor against an alarm.
+            None if decision.action == Action::Block && decision.reason == Reason::Form => None,
+            None if is_refusal => {
+                let refusal = Refusal { network: Network::of_client(address, name), name };
+                let counts = switch.breaker.heeds(rules, edition, refusal, now);
+                let collector = fleet.collector.filter(|_| counts);
+                collector.iter().for_each(|one| one.refuse(&site.name, refusal, now));
+                counts.then(|| switch.breaker.count_refusal(rules, refusal, now)).flatten()
+            }
+            None => {
+                let counts = switch.breaker.pass(rules, now);
+                let collector = fleet.collector.filter(|_| counts);
+                collector.iter().for_each(|one| one.pass(&site.name, now));
+                None
+            }
+        };
+        let is_open = switch.is_open(site, rules, now);
+        drop(switch);
+        if let (Some(alarm), Some(collector)) = (&alarm, fleet.collector) {
+            collector.opening(alarm.told(&site.name, now));
+        }
+        alarm.iter().for_each(|alarm| report_alarm(site, alarm, rules, metrics));
+        match protected {
+            _ if is_open && is_refusal => Some(Reason::BreakerOpen),
+            // The breaker opened for this crawler and these rules before. It alone passes.
+            Some(_) => Some(Reason::Spared),
+            None => None,
+        }
+    }
+}
+
+impl Switch {
+    /// Whether the breaker is open. Updates the metric after a change.
+    fn is_open(&mut self, site: &Site, rules: &policy::Breaker, now: Timestamp) -> bool {
+        let is_open = self.breaker.is_open(rules, now);
+        if is_open != (self.gauge.get() == 1) {
+            self.gauge.set(i64::from(is_open));
+            if !is_open {
+                tracing::info!(code = "breaker.closed", site = site.name, "breaker closed");
+            }
+        }
+        is_open
+    }
+}
+
+/// Logs and counts a step on the ladder, and tells the other nodes.
+fn report_move(site: &Site, one: &Move, (fleet, metrics): (Fleet<'_>, &Metrics)) {
+    fleet.collector.iter().for_each(|collector| collector.step(one.told(&site.name)));
+    let Move { product_token, outcome, step, .. } = one;
+    let is_declared = one.is_declared();
+    let (standing, direction, rung) = (outcome.as_str(), step.direction(), step.to);
+    let label = if is_declared { metrics::OTHER_TOKEN } else { product_token };
+    metrics.ladder_step(&site.name, label, standing, direction, rung as i64);
+    let (site, from, to) = (&site.name, step.from.as_str(), rung.as_str());
+    let product_token = escape::shown(product_token);
+    let reason = step.to_string();
+    macro_rules! log {
+        ($level:ident, $code:literal, $what:literal) => {
+            tracing::$level!(code = $code, site, product_token, standing, from, to, reason, $what)
+        };
+    }
+    // Clients can declare names without limit; these must not fill the log.
+    match (direction, is_declared) {
+        ("up", false) => log!(warn, "ladder.up", "crawler moved up the ladder"),
+        ("up", true) => log!(debug, "ladder.up", "crawler moved up the ladder"),
+        (_, false) => log!(info, "ladder.down", "crawler moved down the ladder"),
+        (_, true) => log!(debug, "ladder.down", "crawler moved down the ladder"),
+    }
+}
+
+/// Logs and counts a step that another node made.
+fn report_learned_step(site: &Site, from: Rung, step: &RungStep, metrics: &Metrics) {
+    let LadderKey { product_token, outcome, network, .. } = &step.key;
+    let (standing, rung) = (outcome.as_str(), step.rung);
+    let direction = if rung > from { "up" } else { "down" };
+    let label = if network.is_some() { metrics::OTHER_TOKEN } else { product_token };
+    metrics.ladder_step(&site.name, label, standing, direction, rung as i64);
+    let (site, from, to) = (&site.name, from.as_str(), rung.as_str());
+    let product_token = escape::shown(product_token);
+    // The node that made it warns.
+    tracing::debug!(
+        code = "ladder.elsewhere",
+        site,
+        product_token,
+        standing,
+        from,
+        to,
+        "crawler moved on the ladder at another node"
+    );
+}
+
+/// Logs and counts the alarm of a breaker.
+fn report_alarm(site: &Site, alarm: &Alarm, rules: &policy::Breaker, metrics: &Metrics) {
+    metrics.breaker_opened(&site.name, alarm.cause.as_str());
+    let (reason, seconds) = (alarm.cause.to_string(), rules.pause.as_secs());
+    tracing::error!(
+        code = "breaker.opened",
+        site = site.name,
+        reason,
+        seconds,
+        "breaker opened: no request is refused until it closes"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        base::metrics::RecordCounts,
+        rules::{enforce::Rulebook, policy::Policy},
+    };
+
+    #[test]
+    fn a_silent_crawler_moves_down_and_its_metric_ends() {
+        let text = "sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\", \
+                    enforcement: { mode: ladder } }]";
+        let policy: Policy = text.parse().unwrap();
+        let book = Rulebook::compile(&policy, Timestamp::UNIX_EPOCH, None);
+        let (site, metrics) = (&book.sites()[0], Metrics::new());
+        let conduct = SiteConduct::following(None, site, &metrics);
+        let rules = site.enforcement.ladder.expect("the policy has one");
+        let name = book.catalogue().find("gptbot").map(Name::Known).expect("a known crawler");
+        let at = |hours: i64| Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(hours);
+        let network = Network::of([192, 0, 2, 1].into());
+        let claim = (Outcome::Unknown, network);
+        let climb = |number: u64| {
+            let ladder = conduct.ladder.as_ref().expect("the policy has one");
+            (0..number).for_each(|_| {
+                let one = ladder.lock().note(&rules, name, claim, true, at(0));
+                one.iter().for_each(|one| report_move(site, one, (Fleet::NONE, &metrics)));
+            });
+        };
+        climb(2 * rules.min_violations);
+        let shown = || {
+            let text = metrics.exposition(&RecordCounts::default());
+            let line = text.lines().find(|line| line.starts_with("beadle_ladder_rung{"));
+            line.map(str::to_owned)
+        };
+        let labels = r#"product_token="GPTBot",site="a.example",standing="unknown""#;
+        let expected = |rung: u8| Some(format!("beadle_ladder_rung{{{labels}}} {rung}"));
+        assert_eq!(
+            (conduct.rung(name, Outcome::Unknown, network), shown()),
+            (Rung::Block, expected(2))
+        );
+        // A reload continues it.
+        let conduct = SiteConduct::following(Some(&conduct), site, &metrics);
+        conduct.settle(site, at(1), (Fleet::NONE, &metrics));
+        assert_eq!(
+            (conduct.rung(name, Outcome::Unknown, network), shown()),
+            (Rung::Throttle, expected(1))
+        );
+        conduct.settle(site, at(2), (Fleet::NONE, &metrics));
+        assert_eq!((conduct.rung(name, Outcome::Unknown, network), shown()), (Rung::Observe, None));
+    }
+}

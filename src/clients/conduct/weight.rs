@@ -1,0 +1,165 @@
+//! The weight of a decision: the conduct of the client and the site's breaker may change the
+//! action.
+
+use std::{sync::OnceLock, time::Duration};
+
+use crate::{
+    base::metrics::Metrics,
+    rules::{
+        crawlers::Outcome,
+        enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason, Site},
+    },
+};
+
+use super::{
+    collector::Collector,
+    fleet::{Contacts, Fleet},
+    label::label,
+    ledger::Ledger,
+    limiter::{Key, Limiter, TooSoon},
+    network::Network,
+    redirects::{self, Hop, Redirects},
+    site::{Sighting, SiteConduct},
+};
+
+/// The conduct of all clients.
+#[derive(Debug, Default)]
+pub struct Conduct {
+    /// The fetches of robots.txt.
+    pub ledger: Ledger,
+    pub(super) limiter: Limiter,
+    redirects: Redirects,
+    /// What the other nodes of a fleet have to hear of.
+    pub(super) collector: OnceLock<Collector>,
+    pub(super) contacts: Contacts,
+}
+
+/// A request that comes sooner than its pace allows.
+#[derive(Clone, Copy, Debug)]
+pub struct Early<'r> {
+    /// The pace.
+    pub pace: AppliedPace<'r>,
+    /// The time until the next request passes.
+    pub too_soon: TooSoon,
+}
+
+/// A decision after weighing.
+#[derive(Debug)]
+pub struct Weighed<'r> {
+    /// The decision with the final action and reason.
+    pub decision: Decision<'r>,
+    /// Set if the request came too soon for an enforced pace.
+    pub early: Option<Early<'r>>,
+    /// A request with a pace, if it passes.
+    pub hop: Option<Hop>,
+}
+
+/// A request measured against its pace.
+#[derive(Default)]
+struct PaceCheck<'r> {
+    /// Set if it came too soon for an enforced pace.
+    early: Option<Early<'r>>,
+    /// The request, if it passes.
+    hop: Option<Hop>,
+}
+
+impl Conduct {
+    /// The conduct of clients, with the fetches from before a restart.
+    pub fn of(ledger: Ledger) -> Self {
+        Self { ledger, ..Self::default() }
+    }
+
+    /// Weighs a decision and counts the request. A request that comes too soon is throttled. While
+    /// the breaker is open, Beadle refuses nothing. Without ladder, breaker and pace this takes no
+    /// lock and reads no time.
+    pub fn weigh<'r>(
+        &self,
+        sighting: Sighting<'_, 'r>,
+        decision: Decision<'r>,
+        knowledge: &impl Knowledge,
+        metrics: &Metrics,
+    ) -> Weighed<'r> {
+        if decision.reason == Reason::RobotsTxt {
+            return Weighed { decision, early: None, hop: None };
+        }
+        let site = sighting.site;
+        let now = || knowledge.moment().now;
+        let fleet = self.fleet(knowledge.moment().steady);
+        sighting.climb(&decision, now, (fleet, metrics));
+        let is_block = decision.action == Action::Block;
+        let PaceCheck { early, hop } = match is_block {
+            true => PaceCheck::default(),
+            false => self.measure(sighting, &decision, knowledge, metrics),
+        };
+        let is_ordered = enforce::is_ordered(&site.enforcement, &decision);
+        let is_refusal = !is_ordered && (is_block || early.is_some());
+        let lifted = sighting.lift(&decision, is_refusal, now, (fleet, metrics));
+        let (action, reason) = match (lifted, early) {
+            (Some(_), None) if decision.reason == Reason::Form => (Action::Log, Reason::Form),
+            (Some(reason), _) => (Action::Log, reason),
+            (None, Some(early)) if early.pace.record.is_some() => {
+                (Action::Throttle, Reason::TooSoon)
+            }
+            (None, Some(_)) => (Action::Throttle, Reason::Slowed),
+            (None, None) => (decision.action, decision.reason),
+        };
+        Weighed { decision: Decision { action, reason, ..decision }, early, hop }
+    }
+
+    /// Notes the status of the response to a request with a pace. A redirect gives the crawler a
+    /// credit.
+    pub fn responded(&self, hop: Hop, status: u16, moment: impl FnOnce() -> Moment) {
+        if redirects::is_redirect(status) {
+            self.redirects.credit(hop, moment().steady);
+        }
+    }
+
+    /// Moves silent crawlers of a site down its ladder, and closes its breaker after the pause.
+    pub fn settle(
+        &self,
+        (site, conduct): (&Site, &SiteConduct),
+        moment: Moment,
+        metrics: &Metrics,
+    ) {
+        conduct.settle(site, moment.now, (self.fleet(moment.steady), metrics));
+    }
+
+    /// The fleet of this node, at this time of the steady clock.
+    pub(super) fn fleet(&self, steady: Duration) -> Fleet<'_> {
+        Fleet { collector: self.collector.get(), contact: self.contacts.at(steady) }
+    }
+
+    /// Measures a request against the pace of its crawler.
+    fn measure<'r>(
+        &self,
+        Sighting { site, host, address, .. }: Sighting<'_, 'r>,
+        decision: &Decision<'r>,
+        knowledge: &impl Knowledge,
+        metrics: &Metrics,
+    ) -> PaceCheck<'r> {
+        let pace = enforce::applied_pace(site, decision, knowledge);
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        let (Some(pace), Some(name)) = (pace, name) else {
+            return PaceCheck::default();
+        };
+        // A robots.txt is for one host (RFC 9309 §2.3), so each host has its own pace. The pace of
+        // the ladder is for the whole site.
+        let scope = host.filter(|_| pace.record.is_some()).unwrap_or(&site.name);
+        let network = Network::of_client(address, Some(name));
+        let key = Key::new(scope, name, decision.standing.outcome, network);
+        let now = knowledge.moment().steady;
+        let free = self.redirects.redeem(&key, now);
+        let checked = match free {
+            Some(_) => Ok(()),
+            None => self.limiter.check(&key, pace.pace, now),
+        };
+        // An impostor's pace is not the crawler's.
+        if pace.record.is_some() && decision.standing.outcome != Outcome::Contradicted {
+            metrics.pace(&site.name, label(Some(name)), checked.is_ok());
+        }
+        let early = checked.err().filter(|_| pace.is_enforced);
+        let early = early.map(|too_soon| Early { pace, too_soon });
+        let hop = early.is_none().then(|| Hop { key, number: free.unwrap_or_default() });
+        PaceCheck { early, hop }
+    }
+}

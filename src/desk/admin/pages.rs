@@ -1,0 +1,118 @@
+//! The pages of the admin listener.
+
+use std::sync::atomic::Ordering;
+
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header},
+    middleware,
+    response::IntoResponse,
+    routing::{get, post},
+};
+
+use crate::{
+    base::metrics::{ForwardCounts, RecordCounts},
+    records::violations::{Health, Sink},
+};
+
+use super::{
+    login,
+    paths::{CHECKS, LOGIN, RELOAD},
+    reload,
+    view::View,
+};
+
+/// These pages beside those of `others`, all behind the login.
+pub(super) fn router(view: View, others: Router<View>) -> Router {
+    let [healthz, readyz] = CHECKS;
+    others
+        .route("/metrics", get(metrics))
+        .route(healthz, get(health))
+        .route(readyz, get(ready))
+        .route(LOGIN, get(login::form).post(login::enter))
+        .route("/logout", post(login::leave))
+        .route(RELOAD, post(reload::reload))
+        .layer(middleware::from_fn_with_state(view.clone(), login::check))
+        .with_state(view)
+}
+
+async fn metrics(State(view): State<View>) -> impl IntoResponse {
+    let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(&record_counts(&view.sink)))
+}
+
+fn record_counts(sink: &Sink) -> RecordCounts {
+    let (counts, lost, removed) = (sink.counts(), sink.lost(), sink.removed());
+    let removed_there = sink.forwarded().map_or(0, |status| status.removed);
+    let drops = sink.drops().into_iter().map(|one| (one.destination, one.cause, one.count));
+    let degraded =
+        sink.destinations().into_iter().map(|(name, health)| (name, health != Health::Ok));
+    RecordCounts {
+        seen: counts.seen,
+        stored: counts.stored,
+        folded: counts.folded,
+        dropped: counts.dropped,
+        queued: counts.queued,
+        removed: vec![
+            ("age", removed.by_age + removed_there),
+            ("size", removed.by_size),
+            ("loss", removed.by_loss),
+        ],
+        database_bytes: sink.database_bytes(),
+        database_max_bytes: sink.database_max_bytes(),
+        drops: drops.collect(),
+        degraded: degraded.collect(),
+        history_lost: vec![
+            ("edition", lost.editions),
+            ("fetch", lost.fetches),
+            ("hosts", lost.hosts),
+            ("clock_leap", lost.clock_leaps),
+            ("quarantine", lost.quarantine),
+            ("request_counts", sink.lost_requests()),
+        ],
+        forwarded: sink.forwarded().map(|status| ForwardCounts {
+            bytes: status.bytes,
+            max_bytes: status.limit,
+            waiting: status.waiting,
+            age: status.age.as_secs(),
+            sent: status.sent,
+            inserts: status.inserts,
+            failures: status.failures.into_iter().collect(),
+            refused: status.refused,
+            lost: status.lost,
+        }),
+    }
+}
+
+/// 200 while requests are served, because unwritten records are no reason for a restart.
+async fn health(State(view): State<View>) -> String {
+    let records = match view.sink.health() {
+        Health::Ok => None,
+        Health::Degraded(why) => Some(why),
+    };
+    let logs = view.metrics.unwritten_logs().into_iter().map(|(log, why)| format!("{log}: {why}"));
+    let troubles = records.into_iter().chain(logs).map(|why| format!("degraded: {why}\n"));
+    let text: String = troubles.collect();
+    if text.is_empty() { "ok\n".to_owned() } else { text }
+}
+
+/// Without ClickHouse a node serves as well as with it, so this is no reason to send requests elsewhere. In
+/// a fleet, the page also says which policy is in force, and why the node is degraded.
+async fn ready(State(view): State<View>) -> (StatusCode, String) {
+    if !view.ready.load(Ordering::Acquire) {
+        return (StatusCode::SERVICE_UNAVAILABLE, "not ready\n".to_owned());
+    }
+    let mut text = "ready\n".to_owned();
+    let mut troubles: Vec<_> =
+        view.sink.forwarded().and_then(|status| status.trouble).into_iter().collect();
+    if let Some(live) = view.live.get().filter(|live| live.handles.fellowship.is_member()) {
+        let published = live.handles.published.load();
+        text.push_str(&format!("policy: {}\n", published.policy.policy.shown_fingerprint()));
+        troubles.extend(live.handles.fellowship.degraded());
+    }
+    for trouble in troubles {
+        text.push_str(&format!("degraded: {trouble}\n"));
+    }
+    (StatusCode::OK, text)
+}

@@ -1,0 +1,141 @@
+//! What is wrong with a request of a program, as RFC 9457 has it. The detail names the repair.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+
+use crate::{records::violations, review::report::terms::Refusal};
+
+/// A kind of problem. Its name is stable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A parameter that the path does not know, or knows once only.
+    Parameter,
+    /// A value that means nothing.
+    Value,
+    /// The token is missing.
+    Unauthorized,
+    /// Nothing is there.
+    NotFound,
+    /// Another method than GET and HEAD.
+    Method,
+    /// The policy names no database.
+    NoDatabase,
+    /// The database can't be read.
+    Database,
+    /// The policy has not taken effect yet.
+    NotReady,
+    /// Too many exports at a time.
+    Busy,
+    /// A fault of the program.
+    Failed,
+}
+
+/// A problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    kind: Kind,
+    detail: String,
+    parameter: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    r#type: String,
+    title: &'static str,
+    status: u16,
+    detail: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameter: Option<&'a str>,
+}
+
+impl Kind {
+    /// The name, the title and the status.
+    const fn facts(self) -> (&'static str, &'static str, StatusCode) {
+        match self {
+            Self::Parameter => ("parameter", "Unknown parameter", StatusCode::BAD_REQUEST),
+            Self::Value => ("value", "Value without a meaning", StatusCode::BAD_REQUEST),
+            Self::Unauthorized => ("token", "Token needed", StatusCode::UNAUTHORIZED),
+            Self::NotFound => ("not-found", "Not found", StatusCode::NOT_FOUND),
+            Self::Method => ("method", "Method not allowed", StatusCode::METHOD_NOT_ALLOWED),
+            Self::NoDatabase => ("no-database", "No database", StatusCode::CONFLICT),
+            Self::Database => {
+                ("database", "The database can't be read", StatusCode::SERVICE_UNAVAILABLE)
+            }
+            Self::NotReady => ("not-ready", "Not ready", StatusCode::SERVICE_UNAVAILABLE),
+            Self::Busy => ("busy", "Too many exports", StatusCode::TOO_MANY_REQUESTS),
+            Self::Failed => ("failed", "Failed", StatusCode::INTERNAL_SERVER_ERROR),
+        }
+    }
+
+    /// The seconds after which the same request may do better.
+    const fn retry_after(self) -> Option<HeaderValue> {
+        match self {
+            Self::Database | Self::NotReady | Self::Busy => Some(HeaderValue::from_static("5")),
+            _ => None,
+        }
+    }
+}
+
+impl Problem {
+    /// A problem of this kind.
+    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), parameter: None }
+    }
+
+    /// A parameter whose value means nothing.
+    pub fn value(parameter: &str, detail: impl Into<String>) -> Self {
+        Self { parameter: Some(parameter.to_owned()), ..Self::new(Kind::Value, detail) }
+    }
+
+    /// About this parameter.
+    pub fn about(self, parameter: impl Into<String>) -> Self {
+        Self { parameter: Some(parameter.into()), ..self }
+    }
+
+    /// The refusal of a term that a parameter has.
+    pub fn of_parameter(parameter: &str, refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Term(sentence) => Self::value(parameter, sentence),
+            Refusal::Store(error) => error.into(),
+        }
+    }
+
+    /// The refusal of a term in the path: it names nothing.
+    pub fn of_path(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Term(sentence) => Self::new(Kind::NotFound, sentence),
+            Refusal::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<violations::Error> for Problem {
+    fn from(error: violations::Error) -> Self {
+        Self::new(Kind::Database, error.to_string())
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let (name, title, status) = self.kind.facts();
+        let body = Body {
+            r#type: format!("urn:beadle:problem:{name}"),
+            title,
+            status: status.as_u16(),
+            detail: &self.detail,
+            parameter: self.parameter.as_deref(),
+        };
+        // Texts and a number are always representable.
+        let text = serde_json::to_vec(&body).unwrap_or_default();
+        let media_type = HeaderValue::from_static("application/problem+json");
+        let mut response = ([(header::CONTENT_TYPE, media_type)], text).into_response();
+        *response.status_mut() = status;
+        if let Some(seconds) = self.kind.retry_after() {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+        }
+        response
+    }
+}

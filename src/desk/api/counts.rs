@@ -1,0 +1,175 @@
+//! Counts by hour: all requests of crawlers and other programs, told apart as the request says.
+
+use std::collections::BTreeMap;
+
+use axum::response::Response;
+use serde::{
+    Serialize, Serializer,
+    ser::{SerializeMap, SerializeSeq},
+};
+
+use super::{
+    answer::json,
+    inquiry::{Inquiry, text_of},
+};
+use crate::{
+    desk::admin::problem::Problem,
+    records::violations::{Claimant, Counted, Dimension, Question, Text, Violation},
+    review::report::terms::counted_spellings,
+};
+
+/// The most counts of an answer.
+const MOST: usize = 100_000;
+
+/// The values by which counts are told apart, by the name that the request and the answer have.
+const DIMENSIONS: [(&str, Dimension); 15] = [
+    ("site", Dimension::Site),
+    ("class", Dimension::Class),
+    ("crawler", Dimension::ProductToken),
+    ("purpose", Dimension::Purpose),
+    ("standing", Dimension::Standing),
+    ("verdict", Dimension::Verdict),
+    ("action", Dimension::Action),
+    ("reason", Dimension::Reason),
+    ("edition", Dimension::Edition),
+    ("directive", Dimension::Directive),
+    ("pattern", Dimension::Pattern),
+    ("line", Dimension::Line),
+    ("read", Dimension::ReadState),
+    HOUR,
+    DAY,
+];
+pub(super) const HOUR: (&str, Dimension) = ("hour", Dimension::Hour);
+pub(super) const DAY: (&str, Dimension) = ("day", Dimension::Day);
+
+/// The dimensions of an answer.
+pub(super) type By = Vec<(&'static str, Dimension)>;
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    from: String,
+    until: String,
+    counts: Rows<'a>,
+}
+
+/// Counts by their keys.
+struct Rows<'a> {
+    by: &'a By,
+    counts: &'a BTreeMap<Vec<Text>, Counted>,
+}
+
+/// The counts of one key.
+struct Row<'a>(&'a By, &'a [Text], &'a Counted);
+
+/// The counts.
+pub(super) fn counts(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let by = by(inquiry, &DIMENSIONS)?;
+    let only_violations = inquiry.query.flag("only_violations")?;
+    let (span, store) = (inquiry.span()?, inquiry.store()?);
+    let tells = |dimension| by.iter().any(|(_, one)| *one == dimension);
+    // Who is told apart by standing is not told apart by claimant, too.
+    let is_by_standing = tells(Dimension::Standing);
+    let is_by_claimant = tells(Dimension::ProductToken) && !is_by_standing;
+    let crawler = inquiry.crawler(&store)?;
+    // The numbers of a crawler are without its impostors.
+    let is_own = crawler.is_some() && !is_by_claimant && !is_by_standing;
+    let asked = by.iter().map(|(_, dimension)| *dimension);
+    let question = Question {
+        by: asked.chain(is_by_claimant.then_some(Dimension::Standing)).collect(),
+        claimant: is_own.then_some(Claimant::Crawler),
+        site: inquiry.site(&store)?,
+        purpose: inquiry.purpose(&store)?,
+        only_violations,
+        ..span.question()
+    };
+    let mut counts: BTreeMap<Vec<Text>, Counted> = BTreeMap::new();
+    for product_token in counted_spellings(crawler) {
+        for one in store.counted(&Question { product_token, ..question.clone() })? {
+            let sums = counts.entry(key(&by, &one)).or_default();
+            sums.requests += one.requests;
+            sums.violations += one.violations;
+            sums.folded += one.folded;
+            sums.dropped += one.dropped;
+        }
+    }
+    if counts.len() > MOST {
+        let detail = format!(
+            "these are {} counts, and an answer has {MOST} at most (name fewer dimensions, or a \
+             shorter span)",
+            counts.len()
+        );
+        return Err(Problem::value("by", detail));
+    }
+    let (from, until) = (text_of(span.from), text_of(span.until));
+    json(&Answer { from, until, counts: Rows { by: &by, counts: &counts } })
+}
+
+/// The dimensions that the request names. A count is of an hour or of a day.
+pub(super) fn by(inquiry: &Inquiry, known: &[(&'static str, Dimension)]) -> Result<By, Problem> {
+    let by = inquiry.query.words("by", known)?;
+    if by.contains(&HOUR) && by.contains(&DAY) {
+        return Err(Problem::value("by", "'hour' and 'day' exclude each other (name one of them)"));
+    }
+    Ok(by)
+}
+
+/// The values of a count, as the answer has them; of impostors, their standing follows.
+fn key(by: &By, one: &Counted) -> Vec<Text> {
+    let value = |((_, dimension), value): (&(&str, Dimension), &Text)| match dimension {
+        Dimension::ProductToken if value.is_empty() => Text::word(Violation::NAMELESS),
+        _ => value.clone(),
+    };
+    let claimant = one.key.get(by.len()).and_then(|standing| Claimant::of(standing).standing());
+    by.iter().zip(&one.key).map(value).chain(claimant.map(Text::word)).collect()
+}
+
+/// A value of a dimension. What is not there is `null`.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Value<'a> {
+    Text(&'a str),
+    Number(u64),
+    Nothing,
+}
+
+impl<'a> Value<'a> {
+    pub(super) fn of(dimension: Dimension, value: &'a str) -> Self {
+        match dimension {
+            Dimension::Line => {
+                let line = value.parse().ok().filter(|line| *line > 0);
+                line.map_or(Self::Nothing, Self::Number)
+            }
+            Dimension::Day => Self::Text(value.split('T').next().unwrap_or_default()),
+            _ if value.is_empty() => Self::Nothing,
+            _ => Self::Text(value),
+        }
+    }
+}
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut rows = to.serialize_seq(Some(self.counts.len()))?;
+        for (key, counted) in self.counts {
+            rows.serialize_element(&Row(self.by, key, counted))?;
+        }
+        rows.end()
+    }
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(by, key, counted) = self;
+        let mut row = to.serialize_map(None)?;
+        for ((name, dimension), value) in by.iter().zip(*key) {
+            row.serialize_entry(name, &Value::of(*dimension, value))?;
+        }
+        if let Some(standing) = key.get(by.len()) {
+            row.serialize_entry("standing", standing)?;
+        }
+        row.serialize_entry("requests", &counted.requests)?;
+        row.serialize_entry("violations", &counted.violations)?;
+        row.serialize_entry("folded", &counted.folded)?;
+        row.serialize_entry("dropped", &counted.dropped)?;
+        row.end()
+    }
+}

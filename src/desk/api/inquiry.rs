@@ -1,0 +1,142 @@
+//! A request to the API, with what its answer is made of.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::query::Query;
+use crate::{
+    base::escape,
+    desk::admin::{
+        Live, View,
+        problem::{Kind, Problem},
+    },
+    records::violations::Store,
+    review::report::{
+        Span,
+        terms::{self, Names, Refusal, disorder},
+    },
+    rules::enforce::Rulebook,
+};
+
+/// The start of a span, unless the request says another one.
+const SINCE: &str = "7d";
+
+/// A request to the API.
+pub(super) struct Inquiry {
+    pub(super) view: View,
+    pub(super) query: Query,
+    /// The time of the request.
+    pub(super) now: Timestamp,
+    /// The variable parts of the path, decoded.
+    path: Vec<String>,
+}
+
+impl Inquiry {
+    pub(super) fn new(
+        view: View,
+        path: Vec<String>,
+        query: Option<&str>,
+        known: &'static [&'static str],
+    ) -> Result<Self, Problem> {
+        let now = (view.now)();
+        Ok(Self { query: Query::read(query, known)?, now, path, view })
+    }
+
+    /// A variable part of the path.
+    pub(super) fn part(&self, number: usize) -> &str {
+        self.path.get(number).map_or("", String::as_str)
+    }
+
+    /// The database.
+    pub(super) fn store(&self) -> Result<Store, Problem> {
+        let Some(database) = &self.view.database else {
+            let detail = "the policy names no database, so nothing is kept (set \
+                          violations.database, and restart Beadle)";
+            return Err(Problem::new(Kind::NoDatabase, detail));
+        };
+        Ok(database.open()?.sharing(&self.view.counts))
+    }
+
+    /// The state in force.
+    pub(super) fn live(&self) -> Result<&Live, Problem> {
+        self.view.live.get().ok_or_else(|| {
+            Problem::new(Kind::NotReady, "the policy has not taken effect yet (try again)")
+        })
+    }
+
+    /// The rules in force.
+    pub(super) fn rulebook(&self) -> Result<Arc<Rulebook>, Problem> {
+        Ok(Arc::clone(&self.live()?.handles.published.load().rulebook))
+    }
+
+    /// The site that the request names, as records name it.
+    pub(super) fn site(&self, store: &Store) -> Result<Option<String>, Problem> {
+        self.term("site", |names, text| names.site(store, text))
+    }
+
+    /// The crawler that the request names.
+    pub(super) fn crawler(&self, store: &Store) -> Result<Option<String>, Problem> {
+        self.term("crawler", |names, text| names.product_token(store, text))
+    }
+
+    /// The purpose that the request names.
+    pub(super) fn purpose(&self, store: &Store) -> Result<Option<String>, Problem> {
+        self.term("purpose", |names, text| names.purpose(store, text))
+    }
+
+    fn term(
+        &self,
+        parameter: &str,
+        read: impl FnOnce(Names<'_>, &str) -> Result<String, Refusal>,
+    ) -> Result<Option<String>, Problem> {
+        let Some(text) = self.query.text(parameter) else { return Ok(None) };
+        let rulebook = self.rulebook()?;
+        let read = read(Names::from(&*rulebook), text);
+        read.map(Some).map_err(|refusal| Problem::of_parameter(parameter, refusal))
+    }
+
+    /// A time.
+    pub(super) fn time(&self, parameter: &str) -> Result<Option<Timestamp>, Problem> {
+        let read = |text| terms::time(text, self.now);
+        let time = self.query.text(parameter).map(read).transpose();
+        time.map_err(|refusal| Problem::of_parameter(parameter, refusal))
+    }
+
+    /// The times from which and before which records count.
+    pub(super) fn times(&self) -> Result<(Option<Timestamp>, Option<Timestamp>), Problem> {
+        let (since, until) = (self.time("since")?, self.time("until")?);
+        if let (Some(since), Some(until)) = (since, until) {
+            self.in_order(since, until)?;
+        }
+        Ok((since, until))
+    }
+
+    /// The hours that counts are asked for: the last seven days, unless the request says others.
+    pub(super) fn span(&self) -> Result<Span, Problem> {
+        let (since, until) = self.times()?;
+        let until = until.unwrap_or(self.now);
+        let usual = || terms::time(SINCE, until).unwrap_or(Timestamp::MIN);
+        let since = since.unwrap_or_else(usual);
+        self.in_order(since, until)?;
+        Ok(Span::new(since, until, self.now))
+    }
+
+    fn in_order(&self, since: Timestamp, until: Timestamp) -> Result<(), Problem> {
+        let text = self.query.text("until").unwrap_or_default();
+        let Some(repair) = disorder(since, until, text) else { return Ok(()) };
+        let parameter = if text.is_empty() { "since" } else { "until" };
+        let detail = format!("the end, {until:.0}, is not after the start, {since:.0} ({repair})");
+        Err(Problem::value(parameter, detail))
+    }
+}
+
+/// A time in an answer, to the second.
+pub(super) fn text_of(time: Timestamp) -> String {
+    format!("{time:.0}")
+}
+
+/// A foreign text in a sentence.
+pub(super) fn quoted(text: &str) -> String {
+    escape::bounded(text.as_bytes(), 100)
+}

@@ -1,0 +1,76 @@
+//! People: one number for each site and hour, and the visits that operators of crawlers sent.
+
+use axum::response::Response;
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use super::{
+    answer::json,
+    counts::{By, DAY, HOUR, Value, by},
+    inquiry::{Inquiry, text_of},
+};
+use crate::{
+    desk::admin::problem::Problem,
+    records::violations::{Counted, Dimension, Question, Text},
+};
+
+#[derive(Serialize)]
+struct People<'a> {
+    from: String,
+    until: String,
+    people: Vec<Row<'a>>,
+}
+
+/// The requests of one key.
+struct Row<'a>(&'a By, Counted);
+
+#[derive(Serialize)]
+struct Referrals {
+    from: String,
+    until: String,
+    referrals: Vec<ReferralRow>,
+}
+
+#[derive(Serialize)]
+struct ReferralRow {
+    operator: Text,
+    site: Text,
+    visits: u64,
+}
+
+/// The requests of people.
+pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let by = by(inquiry, &[("site", Dimension::Site), HOUR, DAY])?;
+    let (span, store) = (inquiry.span()?, inquiry.store()?);
+    let question = Question {
+        by: by.iter().map(|(_, dimension)| *dimension).collect(),
+        site: inquiry.site(&store)?,
+        ..span.question()
+    };
+    let people = store.people(&question)?.into_iter().map(|one| Row(&by, one)).collect();
+    json(&People { from: text_of(span.from), until: text_of(span.until), people })
+}
+
+/// The visits of people that operators of crawlers sent.
+pub(super) fn referrals(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let (span, store) = (inquiry.span()?, inquiry.store()?);
+    let question = Question { site: inquiry.site(&store)?, ..span.question() };
+    let rows = store.referrals(&question)?.into_iter().map(|one| ReferralRow {
+        operator: one.operator,
+        site: one.site,
+        visits: one.visits,
+    });
+    let (from, until) = (text_of(span.from), text_of(span.until));
+    json(&Referrals { from, until, referrals: rows.collect() })
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(by, Counted { key, requests, .. }) = self;
+        let mut row = to.serialize_map(None)?;
+        for ((name, dimension), value) in by.iter().zip(key) {
+            row.serialize_entry(name, &Value::of(*dimension, value))?;
+        }
+        row.serialize_entry("requests", requests)?;
+        row.end()
+    }
+}

@@ -1,0 +1,101 @@
+//! The paths that violations went to, and the networks that they came from.
+
+use std::{cmp::Reverse, collections::HashMap};
+
+use axum::response::Response;
+use serde::Serialize;
+
+use super::{
+    answer::json,
+    inquiry::{Inquiry, text_of},
+};
+use crate::{
+    desk::admin::problem::Problem,
+    records::violations::{Claimant, Place, PlaceKind, Question, Text},
+    review::report::{Span, terms::counted_spellings},
+};
+
+pub(super) const PARAMETERS: [&str; 5] = ["site", "crawler", "since", "until", "limit"];
+
+/// The places of an answer: usually, and at most.
+const PLACES: (usize, usize) = (100, 1_000);
+
+#[derive(Serialize)]
+struct Paths {
+    from: String,
+    until: String,
+    paths: Vec<PathRow>,
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct PathRow {
+    path: Text,
+    violations: u64,
+}
+
+#[derive(Serialize)]
+struct Networks {
+    from: String,
+    until: String,
+    networks: Vec<NetworkRow>,
+    more: bool,
+}
+
+#[derive(Serialize)]
+struct NetworkRow {
+    network: Text,
+    violations: u64,
+}
+
+/// The paths with the most violations.
+pub(super) fn paths(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let (span, places, more) = places(inquiry, PlaceKind::Path)?;
+    let row = |Place { key, violations }| PathRow { path: key, violations };
+    json(&Paths {
+        from: text_of(span.from),
+        until: text_of(span.until),
+        paths: places.into_iter().map(row).collect(),
+        more,
+    })
+}
+
+/// The networks with the most violations.
+pub(super) fn networks(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let (span, places, more) = places(inquiry, PlaceKind::Network)?;
+    let row = |Place { key, violations }| NetworkRow { network: key, violations };
+    json(&Networks {
+        from: text_of(span.from),
+        until: text_of(span.until),
+        networks: places.into_iter().map(row).collect(),
+        more,
+    })
+}
+
+/// The places with the most violations, most first, and whether there are more.
+fn places(inquiry: &Inquiry, kind: PlaceKind) -> Result<(Span, Vec<Place>, bool), Problem> {
+    let limit = inquiry.query.number("limit", PLACES.0, 1..=PLACES.1)?;
+    let (span, store) = (inquiry.span()?, inquiry.store()?);
+    let crawler = inquiry.crawler(&store)?;
+    // The places of a crawler are without those of its impostors.
+    let claimant = crawler.is_some().then_some(Claimant::Crawler);
+    let question = Question { site: inquiry.site(&store)?, claimant, ..span.question() };
+    let spellings = counted_spellings(crawler);
+    // Only of one spelling the first ones are the first of all.
+    let most = if spellings.len() == 1 { limit + 1 } else { usize::MAX };
+    let mut sums: HashMap<Text, u64> = HashMap::new();
+    for product_token in spellings {
+        let question = Question { product_token, ..question.clone() };
+        for Place { key, violations } in store.places(kind, &question, most)? {
+            *sums.entry(key).or_default() += violations;
+        }
+    }
+    let mut places: Vec<Place> =
+        sums.into_iter().map(|(key, violations)| Place { key, violations }).collect();
+    places.sort_by(|a, b| {
+        (Reverse(a.violations), a.key.as_str()).cmp(&(Reverse(b.violations), b.key.as_str()))
+    });
+    let more = places.len() > limit;
+    places.truncate(limit);
+    Ok((span, places, more))
+}

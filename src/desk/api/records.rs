@@ -1,0 +1,77 @@
+//! Violations, page by page and one by one, newest first.
+
+use axum::response::Response;
+use serde::Serialize;
+
+use super::{answer::json, cursor::Cursor, inquiry::Inquiry};
+use crate::{
+    desk::admin::problem::{Kind, Problem},
+    records::violations::{Filter, REASONS, Store, Violation},
+    review::report::terms::{self, id},
+};
+
+/// The records on a page: usually, and at most.
+const PAGE: (usize, usize) = (100, 1_000);
+
+/// The actions that leave a record.
+const ACTIONS: [&str; 3] = ["log", "throttle", "block"];
+
+#[derive(Serialize)]
+struct Page<'a> {
+    violations: Vec<&'a Violation>,
+    next: Option<String>,
+}
+
+/// A page of violations.
+pub(super) fn page(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let limit = inquiry.query.number("limit", PAGE.0, 1..=PAGE.1)?;
+    let cursor = Cursor::read(&inquiry.query)?;
+    let store = inquiry.store()?;
+    let mut filter = filter(inquiry, &store)?;
+    if let Some(Cursor { before, since, until }) = cursor {
+        filter = Filter { before_sequence: Some(before), since, until, ..filter };
+    }
+    // One more than the page has tells whether there are older ones.
+    filter.limit = Some(limit + 1);
+    let listing = store.query(&filter)?;
+    let has_older = listing.records.len() > limit;
+    let shown = listing.records.get(usize::from(has_older)..).unwrap_or_default();
+    let first = shown.first().filter(|_| has_older);
+    let next = first.map(|(sequence, _)| {
+        let Filter { since, until, .. } = filter;
+        Cursor { before: *sequence, since, until }.text(&inquiry.query)
+    });
+    json(&Page { violations: shown.iter().rev().map(|(_, violation)| violation).collect(), next })
+}
+
+/// The violation with this id.
+pub(super) fn one(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let id = id::read(inquiry.part(0)).map_err(Problem::of_path)?;
+    let filter = Filter { id: Some(id.clone()), limit: Some(1), ..Filter::default() };
+    match inquiry.store()?.query(&filter)?.records.first() {
+        Some((_, violation)) => json(violation),
+        None => {
+            let why = id::absence(&id, Some(inquiry.view.retention), inquiry.now);
+            Err(Problem::new(Kind::NotFound, format!("no record with the id {id}: {why}")))
+        }
+    }
+}
+
+/// The records that the request selects.
+pub(super) fn filter(inquiry: &Inquiry, store: &Store) -> Result<Filter, Problem> {
+    let (since, until) = inquiry.times()?;
+    let path = inquiry.query.text("path").map(terms::pattern).transpose();
+    let rule = inquiry.query.text("rule").map(terms::rule).transpose();
+    Ok(Filter {
+        rule: rule.map_err(|refusal| Problem::of_parameter("rule", refusal))?,
+        site: inquiry.site(store)?,
+        product_token: inquiry.crawler(store)?,
+        purpose: inquiry.purpose(store)?,
+        path: path.map_err(|refusal| Problem::of_parameter("path", refusal))?,
+        action: inquiry.query.word("action", &ACTIONS)?,
+        reason: inquiry.query.word("reason", &REASONS)?,
+        since,
+        until,
+        ..Filter::default()
+    })
+}

@@ -1,0 +1,106 @@
+//! Each site's robots.txt: the edition in force, those before, and their bytes.
+
+use axum::response::Response;
+use serde::Serialize;
+
+use super::{
+    answer::{json, of_type},
+    inquiry::{Inquiry, quoted, text_of},
+};
+use crate::{
+    desk::admin::problem::{Kind, Problem},
+    records::violations::{Store, Unread},
+    review::report::{EditionRow, terms::Names},
+    rules::enforce::Site,
+};
+
+/// The fewest digits by which an edition is found: a part of its hash that is not there by chance.
+const LEAST_DIGITS: usize = 8;
+/// The bytes of files that are in memory at a time.
+const PART: usize = 4 << 20;
+
+#[derive(Serialize)]
+struct Sites<'a> {
+    sites: Vec<SiteRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct SiteRow<'a> {
+    site: &'a str,
+    edition: &'a str,
+    sha256: &'a str,
+    source: &'static str,
+    since: String,
+    provisional: bool,
+    quarantined: bool,
+}
+
+#[derive(Serialize)]
+struct Editions {
+    site: String,
+    editions: Vec<EditionRow>,
+}
+
+/// The edition in force of every site.
+pub(super) fn sites(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let (rulebook, held) = (inquiry.rulebook()?, inquiry.view.metrics.robots_in_quarantine());
+    let rows = rulebook.sites().iter().map(|site| site_row(site, &held));
+    json(&Sites { sites: rows.collect() })
+}
+
+fn site_row<'a>(site: &'a Site, held: &[String]) -> SiteRow<'a> {
+    let edition = site.timeline.current();
+    SiteRow {
+        site: &site.name,
+        edition: edition.id_text(),
+        sha256: edition.sha256(),
+        source: site.source.as_str(),
+        since: text_of(site.timeline.since()),
+        provisional: edition.is_provisional(),
+        quarantined: held.contains(&site.name),
+    }
+}
+
+/// The editions of a site that the database has, in the order of their start.
+pub(super) fn editions(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let store = inquiry.store()?;
+    let site = site(inquiry, &store)?;
+    let (mut rows, mut rest): (Vec<_>, Option<Unread>) = (Vec::new(), None);
+    loop {
+        let (part, unread) = store.latest_editions(jiff::Timestamp::MIN, rest, PART)?;
+        let own = part.iter().filter(|edition| edition.site.eq_ignore_ascii_case(&site));
+        rows.extend(own.map(|edition| (edition.from, EditionRow::of(edition))));
+        rest = unread;
+        if rest.is_none() {
+            break;
+        }
+    }
+    rows.sort_by_key(|(from, _)| *from);
+    json(&Editions { site, editions: rows.into_iter().map(|(_, row)| row).collect() })
+}
+
+/// The bytes of an edition.
+pub(super) fn edition(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let store = inquiry.store()?;
+    let (site, id) = (site(inquiry, &store)?, inquiry.part(1));
+    let absent = |why: &str| {
+        let list = format!("/api/v1/robots/{site}/editions");
+        let detail = format!("'{}' {why}; {list} lists the editions", quoted(id));
+        Err(Problem::new(Kind::NotFound, detail))
+    };
+    if id.len() < LEAST_DIGITS {
+        return absent("is too short; write 8 or more hexadecimal digits of the hash");
+    }
+    let mut found = store.editions_by_id(id, Some(&site))?;
+    match (found.pop(), found.is_empty()) {
+        (Some(only), true) => Ok(of_type("text/plain; charset=utf-8", only.bytes)),
+        (Some(_), false) => absent("begins several editions; write more digits"),
+        (None, _) => absent("begins no edition of this site"),
+    }
+}
+
+/// The site that the path names.
+fn site(inquiry: &Inquiry, store: &Store) -> Result<String, Problem> {
+    let rulebook = inquiry.rulebook()?;
+    Names::from(&*rulebook).site(store, inquiry.part(0)).map_err(Problem::of_path)
+}

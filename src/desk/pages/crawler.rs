@@ -1,0 +1,338 @@
+//! The scorecard of one crawler, with the rules it broke, where, and what to send to whom.
+
+use askama::Template;
+use axum::{
+    extract::{Path, State, rejection::PathRejection},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use serde::Deserialize;
+
+use super::{
+    conditions::Asked,
+    crawlers::{Choice, choices},
+    frame::{Frame, ask, condition, html, live, notice},
+    link,
+    over_time::OverTime,
+    sheet::sheet,
+    span::{Days, SpanLink},
+    time::exact,
+    words,
+};
+use crate::{
+    desk::admin::View,
+    records::violations::{
+        Claimant, Counted, Dimension, Error, Place, PlaceKind, Question, Store, Violation,
+    },
+    review::report::{
+        Section, Span,
+        number::grouped,
+        review::{RULES_BY, rules},
+        score::{self, Score, document},
+        terms::{Names, Refusal},
+    },
+    rules::{crawlers::Crawler, enforce::Rulebook},
+};
+
+/// The most rows of a table.
+const ROWS: usize = 20;
+
+/// The page as its address has it. An empty text is no condition.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    pub(super) days: String,
+    pub(super) site: String,
+}
+
+#[derive(Template)]
+#[template(path = "crawler.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    name: String,
+    lead: Vec<String>,
+    /// The page with this span and site.
+    path: String,
+    spans: Vec<SpanLink>,
+    days: String,
+    sites: Vec<Choice>,
+    figures: Option<Part>,
+    over_time: Option<OverTime>,
+    /// What is wrong with the filter.
+    faults: Vec<String>,
+    parts: Vec<Part>,
+    places: Vec<PlacesPart>,
+    violations: String,
+    /// The violations by its impostors; empty for none.
+    impostors: String,
+    facts: Vec<Fact>,
+    /// `None` where there is nobody to send evidence to, or nothing.
+    bundle: Option<Bundle>,
+}
+
+/// The evidence bundle: where it is, and the command that makes it.
+struct Bundle {
+    link: String,
+    command: String,
+}
+
+/// A section of the scorecard.
+struct Part {
+    heading: String,
+    html: String,
+}
+
+struct PlacesPart {
+    heading: &'static str,
+    column: &'static str,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    link: String,
+    name: String,
+    value: String,
+}
+
+/// A fact of the catalogue.
+struct Fact {
+    name: &'static str,
+    value: String,
+    /// Empty for none.
+    link: String,
+}
+
+/// The answers of the database.
+struct Answers {
+    faults: Vec<String>,
+    score: score::Answers,
+    times: Vec<Counted>,
+    rules: Vec<Counted>,
+    paths: Vec<Place>,
+    networks: Vec<Place>,
+}
+
+pub(super) async fn page(
+    State(view): State<View>,
+    token: Result<Path<String>, PathRejection>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
+    let live = match live(&view) {
+        Ok(live) => live,
+        Err(notice) => return *notice,
+    };
+    // A name that is no text is the name of nobody.
+    let token = token.map(|Path(token)| token).unwrap_or_default();
+    let days = Days::wanted(&wanted.days, &mut faults);
+    let span = days.until((view.now)());
+    let site = condition(&wanted.site);
+    let published = live.handles.published.load_full();
+    let rulebook = std::sync::Arc::clone(&published.rulebook);
+    let answers = ask(&view, move |store| answers(store, &rulebook, span, site, &token));
+    let answers = match answers.await {
+        Ok(Ok(answers)) => {
+            faults.extend_from_slice(&answers.faults);
+            Answers { faults, ..answers }
+        }
+        Ok(Err(why)) => return unknown(&view, &why),
+        Err(notice) => return notice,
+    };
+    let score = Score::of(&answers.score, published.rulebook.catalogue());
+    let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
+    let wanted = Wanted { days: days.condition(), site: wanted.site };
+    html(&scorecard(&view, &answers, &score, &wanted, days, sites)).into_response()
+}
+
+/// The answers about the crawler of this name. A name that nobody knows is refused in a sentence.
+fn answers(
+    store: &Store,
+    rulebook: &Rulebook,
+    span: Span,
+    site: Option<String>,
+    token: &str,
+) -> Result<Result<Answers, String>, Error> {
+    let token = match token {
+        // Counts have no name for clients without one.
+        Violation::NAMELESS => String::new(),
+        token => match Names::from(rulebook).counted_token(store, token) {
+            Ok(known) => known,
+            Err(Refusal::Term(why)) => return Ok(Err(why)),
+            Err(Refusal::Store(error)) => return Err(error),
+        },
+    };
+    let mut faults = Vec::new();
+    let named = site.as_deref().map(|site| Names::from(rulebook).site(store, site));
+    let site = words::known(named, &mut faults)?.or(site);
+    let question = Question {
+        site: site.clone(),
+        product_token: Some(token.clone()),
+        claimant: Some(Claimant::Crawler),
+        ..span.question()
+    };
+    let counted = |by: &[Dimension], only_violations| {
+        store.counted(&Question { by: by.to_vec(), only_violations, ..question.clone() })
+    };
+    Ok(Ok(Answers {
+        faults,
+        times: counted(&[span.period(), Dimension::Action], false)?,
+        rules: counted(&RULES_BY, true)?,
+        paths: store.places(PlaceKind::Path, &question, ROWS)?,
+        networks: store.places(PlaceKind::Network, &question, ROWS)?,
+        score: score::Answers::of(store, rulebook.catalogue(), span, site, token)?,
+    }))
+}
+
+/// The answer about a name that nobody knows; `why` names the repair.
+pub(super) fn unknown(view: &View, why: &str) -> Response {
+    notice(view, StatusCode::NOT_FOUND, "No such crawler", &words::sentence(why))
+}
+
+fn scorecard<'a>(
+    view: &View,
+    answers: &Answers,
+    score: &Score<'_>,
+    wanted: &Wanted,
+    days: Days,
+    sites: impl Iterator<Item = &'a str>,
+) -> Page {
+    let token = score.product_token.as_str();
+    let (has_name, site) = (!token.is_empty(), wanted.site.as_str());
+    let recorded = if has_name { token } else { Violation::NAMELESS };
+    let (document, since) = (document(score), exact(score.span.from));
+    let has_requests = score.now.all.requests > 0;
+    let mut sections = document.sections.into_iter();
+    let figures = sections.next().filter(|_| has_requests).map(part);
+    // The chart says what the section about times says.
+    let rest = sections.skip(usize::from(has_requests));
+    Page {
+        frame: Frame::new(view, "/crawlers"),
+        name: if has_name { token.to_owned() } else { "Clients without a name".to_owned() },
+        lead: document.lead,
+        path: link::crawler(token, &[]),
+        spans: days.links(|days| link::crawler(token, &[("days", days), ("site", site)])),
+        days: wanted.days.clone(),
+        sites: choices(sites, site, "all sites"),
+        figures,
+        over_time: has_requests.then(|| OverTime::of(&score.axis, &answers.times)),
+        parts: rest.map(part).collect(),
+        faults: answers.faults.clone(),
+        places: places(answers, recorded, site, &since),
+        violations: link::violations(&own(&[
+            ("crawler", recorded),
+            ("site", site),
+            ("since", &since),
+        ])),
+        impostors: match score.impostors.violations {
+            0 => String::new(),
+            _ => link::impostors(recorded, site, &since),
+        },
+        facts: score.entry.map(facts).unwrap_or_default(),
+        bundle: (has_name && score.now.all.violations > 0).then(|| bundle(view, token, days, site)),
+    }
+}
+
+fn bundle(view: &View, token: &str, days: Days, site: &str) -> Bundle {
+    let span = days.number();
+    let site_option =
+        if site.is_empty() { String::new() } else { format!(" --site {}", quoted(site)) };
+    let config = view.live.get().map_or_else(String::new, |live| {
+        format!(" --config {}", quoted(&live.policy_file.display().to_string()))
+    });
+    let condition = days.condition();
+    let conditions = [("days", condition.as_str()), ("site", site)];
+    Bundle {
+        link: link::below_crawler(token, "/evidence.zip", &conditions),
+        command: format!(
+            "beadle report --evidence {} --since {span}d{site_option}{config}",
+            quoted(token)
+        ),
+    }
+}
+
+fn part(section: Section) -> Part {
+    Part { html: sheet(&section), heading: section.heading }
+}
+
+fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<PlacesPart> {
+    let place = |one: &Place, link: String| Row {
+        link,
+        name: match one.key.as_str() {
+            "…" => "others".to_owned(),
+            key => key.to_owned(),
+        },
+        value: grouped(one.violations),
+    };
+    let with = |site: &str, condition: (&'static str, &str)| {
+        let conditions = [("crawler", token), ("site", site), condition, ("since", since)];
+        link::violations(&own(&conditions))
+    };
+    let rules: Vec<_> = rules(&answers.rules, &[]);
+    let rules = rules.iter().take(ROWS).map(|row| Row {
+        link: with(&row.site, ("rule", &row.text())),
+        name: if site.is_empty() { format!("{} ({})", row.text(), row.site) } else { row.text() },
+        value: grouped(row.now.violations),
+    });
+    let paths = answers.paths.iter().map(|one| {
+        let link = match one.key.as_str() {
+            "…" => String::new(),
+            path => with(site, ("exact_path", path)),
+        };
+        place(one, link)
+    });
+    let networks = answers.networks.iter().map(|one| place(one, String::new()));
+    let parts = [
+        PlacesPart { heading: "Rules broken", column: "rule", rows: rules.collect() },
+        PlacesPart { heading: "Paths", column: "path", rows: paths.collect() },
+        PlacesPart { heading: "Networks", column: "network", rows: networks.collect() },
+    ];
+    parts.into_iter().filter(|part| !part.rows.is_empty()).collect()
+}
+
+/// These conditions on violations, without impostors.
+fn own<'a>(conditions: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let [without, _] = Claimant::WORDS;
+    [conditions, &[("impostors", without)]].concat()
+}
+
+/// What the catalogue knows.
+fn facts(entry: &Crawler) -> Vec<Fact> {
+    let fact = |name, value: &str| Fact { name, value: value.to_owned(), link: target(value) };
+    let groups: Vec<_> = entry.groups().map(|name| name.as_str()).collect();
+    let mut facts = vec![
+        fact("operator", entry.operator().unwrap_or("unknown")),
+        fact("purpose", entry.purpose().as_str()),
+        fact("contact", entry.contact().unwrap_or("none published")),
+        fact("described at", entry.documentation().unwrap_or("none known")),
+        fact("groups in robots.txt", &groups.join(", ")),
+    ];
+    let evidence = [
+        (!entry.ip_ranges().is_empty()).then_some("addresses"),
+        (!entry.reverse_dns().is_empty()).then_some("names of addresses"),
+        entry.signature_agent().map(|_| "signatures"),
+    ];
+    let evidence: Vec<_> = evidence.into_iter().flatten().collect();
+    let none = "none, so its name can't be checked".to_owned();
+    let evidence = if evidence.is_empty() { none } else { evidence.join(", ") };
+    facts.push(fact("published evidence", &evidence));
+    facts
+}
+
+/// Where a link to a contact or a page leads; empty for anything else.
+fn target(value: &str) -> String {
+    let is_mail = value.contains('@') && !value.contains([' ', ':', '/', '?']);
+    match value {
+        url if url.starts_with("https://") || url.starts_with("http://") => url.to_owned(),
+        mail if is_mail => format!("mailto:{mail}"),
+        _ => String::new(),
+    }
+}
+
+/// A word of a command line. Whatever is no plain word is quoted.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+/".contains(c);
+    let rest = |c: char| is_plain(c) || c == '-';
+    if word.starts_with(is_plain) && word.chars().all(rest) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

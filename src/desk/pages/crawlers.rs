@@ -1,0 +1,296 @@
+//! All crawlers and other programs of a span, sorted and filtered by the address of the page.
+
+use std::cmp::Reverse;
+
+use askama::Template;
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use serde::Deserialize;
+
+use super::{
+    chart::trend,
+    conditions::Asked,
+    frame::{Frame, ask, condition, html, live},
+    link,
+    span::{Days, SpanLink},
+    time::exact,
+    words::known,
+};
+use crate::{
+    base::escape::shown,
+    desk::admin::View,
+    records::violations::Claimant,
+    review::report::{
+        number::{grouped, share},
+        review::{Answers, CrawlerRow, Review},
+        terms::Names,
+    },
+    rules::crawlers::Purpose,
+};
+
+/// The most rows.
+const ROWS: usize = 200;
+/// The filter for programs that the catalogue does not know.
+const UNKNOWN: &str = "unknown";
+
+/// The page as its address has it. An empty text is no condition.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    days: String,
+    site: String,
+    purpose: String,
+    sort: String,
+}
+
+#[derive(Template)]
+#[template(path = "crawlers.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    lead: Vec<String>,
+    faults: Vec<String>,
+    spans: Vec<SpanLink>,
+    days: String,
+    sort: &'static str,
+    sites: Vec<Choice>,
+    purposes: Vec<Choice>,
+    is_filtered: bool,
+    all: String,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+    more: String,
+}
+
+/// An option of the filter.
+pub(super) struct Choice {
+    pub(super) value: String,
+    pub(super) name: String,
+    pub(super) is_here: bool,
+}
+
+/// The heading of a column, which sorts by it.
+struct Column {
+    name: &'static str,
+    link: String,
+    is_number: bool,
+    is_here: bool,
+    /// The order of the column, for screen readers.
+    order: &'static str,
+}
+
+struct Row {
+    link: String,
+    name: String,
+    about: String,
+    numbers: Vec<String>,
+    trend: String,
+}
+
+/// An order of the rows: its name in the address, and the heading.
+struct Order {
+    key: &'static str,
+    heading: &'static str,
+    /// By what numbers come first; `None` sorts by name.
+    number: Option<fn(&CrawlerRow<'_>) -> u64>,
+}
+
+const ORDERS: [Order; 12] = [
+    Order { key: "name", heading: "crawler", number: None },
+    Order { key: "requests", heading: "requests", number: Some(|row| row.now.all.requests) },
+    Order { key: "", heading: "violations", number: Some(|row| row.now.all.violations) },
+    Order {
+        key: "share",
+        heading: "share",
+        number: Some(|row| in_millionths(row.now.all.violations, row.now.all.requests)),
+    },
+    Order {
+        key: "change",
+        heading: "change",
+        number: Some(|row| row.now.all.violations.abs_diff(row.before.all.violations)),
+    },
+    Order { key: "never", heading: "never", number: Some(|row| row.now.never) },
+    Order { key: "older", heading: "older", number: Some(|row| row.now.older) },
+    Order { key: "this", heading: "this", number: Some(|row| row.now.current) },
+    Order { key: "fetches", heading: "fetches", number: Some(|row| row.now.fetches) },
+    Order {
+        key: "confirmed",
+        heading: "confirmed",
+        number: Some(|row| in_millionths(row.now.confirmed, row.now.all.requests)),
+    },
+    Order {
+        key: "false",
+        heading: "false",
+        number: Some(|row| in_millionths(row.now.contradicted, row.now.all.requests)),
+    },
+    Order {
+        key: "open",
+        heading: "open",
+        number: Some(|row| in_millionths(row.now.open(), row.now.all.requests)),
+    },
+];
+
+pub(super) async fn page(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
+    let live = match live(&view) {
+        Ok(live) => live,
+        Err(notice) => return *notice,
+    };
+    let days = Days::wanted(&wanted.days, &mut faults);
+    let span = days.until((view.now)());
+    let site = condition(&wanted.site);
+    let published = live.handles.published.load_full();
+    let rulebook = std::sync::Arc::clone(&published.rulebook);
+    let asked = ask(&view, move |store| {
+        let mut faults = Vec::new();
+        let named = site.as_deref().map(|site| Names::from(&*rulebook).site(store, site));
+        let site = known(named, &mut faults)?.or(site);
+        Ok((Answers::of(store, span, site)?, faults))
+    });
+    let (answers, unknown) = match asked.await {
+        Ok(answers) => answers,
+        Err(notice) => return notice,
+    };
+    let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
+    let review = Review::of(&answers, published.rulebook.catalogue());
+    let here: Vec<_> = review.crawlers.iter().filter(|row| row.now.all.requests > 0).collect();
+    let order = ORDERS.iter().find(|order| order.key == wanted.sort).unwrap_or(&ORDERS[2]);
+    faults.extend(unknown);
+    faults.extend(wanted.unknown_order());
+    let wanted = Wanted { days: days.condition(), sort: order.key.to_owned(), ..wanted };
+    let mut rows: Vec<_> = here.iter().filter(|row| wanted.takes(row)).collect();
+    match order.number {
+        Some(number) => rows.sort_by_cached_key(|row| Reverse(number(row))),
+        None => {
+            rows.sort_by_cached_key(|row| (row.product_token.to_ascii_lowercase(), row.claimant))
+        }
+    }
+    faults.extend(wanted.unknown_purpose());
+    let page = Page {
+        frame: Frame::new(&view, "/crawlers"),
+        lead: review.lead(),
+        faults,
+        spans: days.links(|days| Wanted { days: days.to_owned(), ..wanted.clone() }.link()),
+        sort: order.key,
+        sites: choices(sites, &wanted.site, "all sites"),
+        purposes: choices(purposes(&here).into_iter(), &wanted.purpose, "all purposes"),
+        is_filtered: !(wanted.site.is_empty() && wanted.purpose.is_empty()),
+        all: Wanted { site: String::new(), purpose: String::new(), ..wanted.clone() }.link(),
+        columns: ORDERS.iter().map(|one| column(one, order, &wanted)).collect(),
+        rows: rows.iter().take(ROWS).map(|one| row(&review, one, &wanted)).collect(),
+        more: grouped(rows.len().saturating_sub(ROWS) as u64),
+        days: wanted.days.clone(),
+    };
+    html(&page).into_response()
+}
+
+impl Wanted {
+    /// The page with these conditions.
+    fn link(&self) -> String {
+        let Self { days, site, purpose, sort } = self;
+        let conditions = [("days", days), ("site", site), ("purpose", purpose), ("sort", sort)];
+        link::with_query("/crawlers", &conditions.map(|(name, value)| (name, value.as_str())))
+    }
+
+    /// What is wrong with the purpose.
+    fn unknown_purpose(&self) -> Option<String> {
+        let purpose = condition(&self.purpose)?.to_ascii_lowercase();
+        let is_known = purpose == UNKNOWN || Purpose::from_name(&purpose).is_some();
+        (!is_known).then(|| format!("No crawlers have the purpose '{}'.", shown(&purpose)))
+    }
+
+    /// What is wrong with the order.
+    fn unknown_order(&self) -> Option<String> {
+        let is_known = ORDERS.iter().any(|order| order.key == self.sort);
+        let keys = ORDERS.iter().map(|order| order.key).filter(|key| !key.is_empty());
+        (!is_known).then(|| {
+            let keys = keys.collect::<Vec<_>>().join(", ");
+            format!("'{}' is no column to sort by: choose one of {keys}.", shown(&self.sort))
+        })
+    }
+
+    fn takes(&self, row: &CrawlerRow<'_>) -> bool {
+        self.purpose.is_empty() || purpose(row).eq_ignore_ascii_case(self.purpose.trim())
+    }
+}
+
+fn in_millionths(part: u64, whole: u64) -> u64 {
+    let share = u128::from(part) * 1_000_000 / u128::from(whole.max(1));
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+fn purpose(row: &CrawlerRow<'_>) -> &'static str {
+    row.entry.map_or(UNKNOWN, |entry| entry.purpose().as_str())
+}
+
+/// The purposes of these rows, in the order of the catalogue.
+fn purposes(rows: &[&CrawlerRow<'_>]) -> Vec<&'static str> {
+    let known = Purpose::ALL.iter().map(|purpose| purpose.as_str()).chain([UNKNOWN]);
+    known.filter(|one| rows.iter().any(|row| purpose(row) == *one)).collect()
+}
+
+/// The options of a filter: all, those that there are, and the one that is asked for.
+pub(super) fn choices<'a>(
+    values: impl Iterator<Item = &'a str>,
+    here: &str,
+    all: &str,
+) -> Vec<Choice> {
+    let choice = |value: &str| Choice {
+        value: value.to_owned(),
+        name: value.to_owned(),
+        is_here: value.eq_ignore_ascii_case(here),
+    };
+    let mut choices =
+        vec![Choice { value: String::new(), name: all.to_owned(), is_here: here.is_empty() }];
+    choices.extend(values.map(choice));
+    if !choices.iter().any(|one| one.is_here) {
+        choices.push(choice(here));
+    }
+    choices
+}
+
+fn column(one: &Order, order: &Order, wanted: &Wanted) -> Column {
+    Column {
+        name: one.heading,
+        link: Wanted { sort: one.key.to_owned(), ..wanted.clone() }.link(),
+        is_number: one.number.is_some(),
+        is_here: one.key == order.key,
+        order: if one.number.is_some() { "descending" } else { "ascending" },
+    }
+}
+
+fn row(review: &Review<'_>, row: &CrawlerRow<'_>, wanted: &Wanted) -> Row {
+    let (now, requests) = (&row.now, row.now.all.requests);
+    let about = match row.entry {
+        Some(entry) => [entry.operator(), Some(entry.purpose().as_str())],
+        None => [now.class().map(|class| class.as_str()).filter(|class| *class != "none"), None],
+    };
+    let conditions = [("days", wanted.days.as_str()), ("site", wanted.site.as_str())];
+    Row {
+        link: match row.claimant {
+            Claimant::Crawler => link::crawler(row.product_token.as_str(), &conditions),
+            Claimant::Impostor => {
+                link::impostors(&row.product_token, &wanted.site, &exact(review.span.from))
+            }
+        },
+        name: row.name(),
+        about: about.into_iter().flatten().collect::<Vec<_>>().join(", "),
+        numbers: vec![
+            grouped(requests),
+            grouped(now.all.violations),
+            share(now.all.violations, requests),
+            review.change(now.all.violations, Some(row.before.all.violations)),
+            grouped(now.never),
+            grouped(now.older),
+            grouped(now.current),
+            grouped(now.fetches),
+            share(now.confirmed, requests),
+            share(now.contradicted, requests),
+            share(now.open(), requests),
+        ],
+        trend: trend(&row.bars),
+    }
+}

@@ -1,0 +1,254 @@
+//! Violations as server-sent events (HTML standard, §9.2), each an object of JSON.
+//!
+//! ```text
+//! records stored? ─▶ the next ones from the database ─▶ some events ─▶ the client
+//! every POLL          at most BATCH, of the last REACH       WAITING at most
+//! ```
+//! The id of an event is the number of its record in the store. A browser that lost the connection
+//! sends the last one as `Last-Event-ID`, and the next stream goes on there. There are [`MOST`] streams
+//! at a time. One ends with its connection (a minute at most), with its client, with a client that reads
+//! nothing, and when the program drains.
+
+use std::{
+    convert::Infallible,
+    fmt::Write,
+    pin::Pin,
+    sync::{Arc, atomic::Ordering},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{
+    Extension,
+    body::{Body, Bytes},
+    extract::{Query, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use hyper::body::Frame;
+use serde::Deserialize;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    time::{sleep, timeout},
+};
+
+use super::listing::{Wanted, row};
+use crate::{
+    desk::admin::{Ending, View},
+    records::violations::{Error, Filter, Listing, Store},
+};
+
+/// The most streams at a time: a quarter of the connections of the listener.
+const MOST: usize = 16;
+
+/// The time between two looks at the number of stored records.
+const POLL: Duration = Duration::from_millis(500);
+
+/// The looks without news after which a number shows that the stream lives. Then the database is read,
+/// too: another instance may write to it.
+const QUIET: u32 = 20;
+
+/// The most events at once. Of more, the latest are sent.
+const BATCH: usize = 100;
+
+/// The most records that a stream goes back.
+const REACH: u64 = 10_000;
+
+/// The chunks that wait for the client.
+const WAITING: usize = 2;
+
+/// The time that a client has to read a chunk.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The beginning of a stream: the time, in milliseconds, until a browser opens the next one.
+const HELLO: &str = "retry: 1000\n\n";
+
+/// The places for streams.
+#[derive(Clone)]
+pub(super) struct Slots(Arc<Semaphore>);
+
+impl Default for Slots {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(MOST)))
+    }
+}
+
+/// The record after which a new stream begins.
+#[derive(Deserialize)]
+pub(super) struct Start {
+    after: Option<u64>,
+}
+
+pub(super) async fn stream(
+    State(view): State<View>,
+    Extension(slots): Extension<Slots>,
+    Extension(ending): Extension<Ending>,
+    Query(wanted): Query<Wanted>,
+    Query(start): Query<Start>,
+    fields: HeaderMap,
+) -> Response {
+    let later = |why: &'static str| {
+        (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "10")], why).into_response()
+    };
+    let mut faults = Vec::new();
+    let filter = wanted.filter(&mut faults);
+    if let Some(fault) = faults.into_iter().next() {
+        return (StatusCode::BAD_REQUEST, fault).into_response();
+    }
+    if view.database.is_none() {
+        let why = "The policy names no database. Set violations.database.\n";
+        return (StatusCode::NOT_FOUND, why).into_response();
+    }
+    if !view.ready.load(Ordering::Acquire) {
+        return later("The program is starting or ending.\n");
+    }
+    let Ok(slot) = slots.0.try_acquire_owned() else {
+        return later("Too many live views are open. Close one of them.\n");
+    };
+    let last = fields.get("last-event-id").and_then(|id| id.to_str().ok()?.trim().parse().ok());
+    let (sender, chunks) = mpsc::channel(WAITING);
+    let follower = Follower { view, filter, after: last.or(start.after), sender, _slot: slot };
+    tokio::spawn(follower.run(ending));
+    let fields = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
+    (fields, Body::new(Chunks(chunks))).into_response()
+}
+
+/// One stream.
+struct Follower {
+    view: View,
+    filter: Filter,
+    /// The last record that was sent or passed over; `None` begins with the next one stored.
+    after: Option<u64>,
+    sender: mpsc::Sender<Bytes>,
+    _slot: OwnedSemaphorePermit,
+}
+
+impl Follower {
+    async fn run(mut self, mut ending: Ending) {
+        let sender = self.sender.clone();
+        tokio::select! {
+            () = self.follow() => {}
+            () = sender.closed() => {}
+            () = ending.begins() => {}
+        }
+    }
+
+    /// Sends what is stored until the program drains, or the client reads nothing.
+    async fn follow(&mut self) {
+        if !self.send(HELLO.to_owned()).await {
+            return;
+        }
+        let (mut seen, mut quiet) = (None, 0);
+        while self.view.ready.load(Ordering::Acquire) {
+            // Read first: what is stored meanwhile is news at the next look.
+            let stored = Some(self.view.sink.counts().stored);
+            if stored != seen || quiet >= QUIET {
+                let Some(text) = self.news().await else {
+                    sleep(POLL).await;
+                    continue;
+                };
+                let text = if text.is_empty() && quiet >= QUIET { self.alive() } else { text };
+                if !text.is_empty() {
+                    quiet = 0;
+                    if !self.send(text).await {
+                        return;
+                    }
+                }
+                seen = stored;
+            }
+            quiet += 1;
+            sleep(POLL).await;
+        }
+    }
+
+    /// A number without an event: the next stream goes on there, although the filter passed over all
+    /// records before it.
+    fn alive(&self) -> String {
+        format!("id: {}\n\n", self.after.unwrap_or_default())
+    }
+
+    async fn send(&self, text: String) -> bool {
+        matches!(timeout(PATIENCE, self.sender.send(text.into())).await, Ok(Ok(())))
+    }
+
+    /// The next events; `None` if the database can't be read now.
+    async fn news(&mut self) -> Option<String> {
+        let (filter, after) = (self.filter.clone(), self.after);
+        let database = self.view.database.clone()?;
+        let asked = move || News::after(&database.open()?, &filter, after);
+        match tokio::task::spawn_blocking(asked).await {
+            Ok(Ok(news)) => {
+                self.after = Some(news.listing.end);
+                Some(news.text())
+            }
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "live view not answered");
+                None
+            }
+            Err(error) => {
+                tracing::error!(%error, "live view not answered");
+                None
+            }
+        }
+    }
+}
+
+/// The records after one of them.
+struct News {
+    listing: Listing,
+    /// Whether records between are left out.
+    has_gap: bool,
+}
+
+impl News {
+    fn after(store: &Store, filter: &Filter, after: Option<u64>) -> Result<Self, Error> {
+        let none = Filter { limit: Some(0), ..Filter::default() };
+        let latest = store.query(&none)?.end;
+        // A number beyond the latest is of a database that is gone.
+        let Some(after) = after.filter(|after| *after <= latest) else {
+            let listing = Listing { end: latest, ..Listing::default() };
+            return Ok(Self { listing, has_gap: false });
+        };
+        let from = after.max(store.reach_back(latest, REACH));
+        let next = Filter { after_sequence: Some(from), limit: Some(BATCH), ..filter.clone() };
+        let listing = store.query(&next)?;
+        let is_all = listing.records.len() < BATCH;
+        let last = listing.records.last().map_or(from, |(sequence, _)| *sequence);
+        if is_all || last >= latest {
+            return Ok(Self { listing, has_gap: from > after });
+        }
+        // More than a page shows: the latest ones.
+        let listing = store.query(&Filter { limit: Some(BATCH), ..filter.clone() })?;
+        let first = listing.records.first().map_or(last, |(sequence, _)| *sequence);
+        Ok(Self { listing, has_gap: from > after || first > last })
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        if self.has_gap {
+            text.push_str("event: gap\ndata: {}\n\n");
+        }
+        for (sequence, violation) in &self.listing.records {
+            // JSON has no line end outside its texts, and writes those in texts as `\n`.
+            if let Ok(json) = serde_json::to_string(&row(violation)) {
+                let _ = write!(text, "id: {sequence}\ndata: {json}\n\n");
+            }
+        }
+        text
+    }
+}
+
+/// The chunks of a response, as they come.
+struct Chunks(mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for Chunks {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
+    }
+}

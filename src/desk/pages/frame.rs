@@ -1,0 +1,135 @@
+//! What the pages share: the frame, and questions to the database.
+
+use askama::Template;
+use axum::{
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+
+pub(super) use crate::desk::admin::html;
+use crate::{
+    desk::admin::{Live, View},
+    records::violations::{Error, Location, Store},
+};
+
+/// What every page has around its content.
+pub(super) struct Frame {
+    pub(super) pages: Vec<PageLink>,
+    pub(super) has_login: bool,
+}
+
+/// A link of the navigation.
+pub(super) struct PageLink {
+    pub(super) path: &'static str,
+    pub(super) name: &'static str,
+    pub(super) is_here: bool,
+}
+
+#[derive(Template)]
+#[template(path = "notice.html", config = "src/desk/pages/askama.toml")]
+struct Notice<'a> {
+    frame: Frame,
+    title: &'a str,
+    text: &'a str,
+}
+
+/// A page that says one thing.
+pub(super) fn notice(view: &View, status: StatusCode, title: &str, text: &str) -> Response {
+    (status, html(&Notice { frame: Frame::new(view, ""), title, text })).into_response()
+}
+
+/// The reason why the database has no answer.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// The policy names none.
+    NoDatabase,
+    /// It can't be read; holds the reason.
+    Unreadable(String),
+}
+
+/// The answer of a question to the database, or a page that says why there is none.
+pub(super) async fn ask<T: Send + 'static>(
+    view: &View,
+    question: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Response> {
+    try_ask(view, question).await.map_err(|none| none.page(view))
+}
+
+/// The answer of a question to the database, for a page that has more to show.
+pub(super) async fn try_ask<T: Send + 'static>(
+    view: &View,
+    question: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
+) -> Result<T, NoAnswer> {
+    let database = view.database.clone().ok_or(NoAnswer::NoDatabase)?;
+    let counts = view.counts.clone();
+    let asked = move |database: &Location| question(&database.open()?.sharing(&counts));
+    match tokio::task::spawn_blocking(move || asked(&database)).await {
+        Ok(answer) => answer.map_err(|error| NoAnswer::Unreadable(error.to_string())),
+        Err(error) => {
+            tracing::error!(%error, "question to the database not answered");
+            Err(NoAnswer::Unreadable("Beadle failed; its log says where.".to_owned()))
+        }
+    }
+}
+
+impl NoAnswer {
+    /// The reason and its repair, as a sentence.
+    pub(super) fn sentence(&self) -> String {
+        match self {
+            Self::NoDatabase => "The policy names no database, so nothing is kept to look at. \
+                                 Set violations.database."
+                .to_owned(),
+            Self::Unreadable(why) => format!("The database can't be read: {why}"),
+        }
+    }
+
+    fn page(&self, view: &View) -> Response {
+        match self {
+            Self::NoDatabase => notice(view, StatusCode::OK, "No database", &self.sentence()),
+            Self::Unreadable(why) => {
+                let title = "The database can't be read";
+                notice(view, StatusCode::SERVICE_UNAVAILABLE, title, why)
+            }
+        }
+    }
+}
+
+/// The result of work that takes time or waits for a disk.
+pub(super) async fn work<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Response> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "page not made");
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    })
+}
+
+/// The state in force, or a page that says that there is none yet.
+pub(super) fn live(view: &View) -> Result<&Live, Box<Response>> {
+    view.live.get().ok_or_else(|| {
+        let text = "The policy has not taken effect yet. Load this page again in a few seconds.";
+        Box::new(notice(view, StatusCode::SERVICE_UNAVAILABLE, "Starting", text))
+    })
+}
+
+/// A condition of a form: the text without spaces around it; `None` for an empty field.
+pub(super) fn condition(text: &str) -> Option<String> {
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+impl Frame {
+    /// The frame of the page with this path.
+    pub(super) fn new(view: &View, here: &str) -> Self {
+        let page = |path, name| PageLink { path, name, is_here: path == here };
+        let pages = vec![
+            page("/", "Overview"),
+            page("/violations", "Violations"),
+            page("/crawlers", "Crawlers"),
+            page("/robots", "robots.txt"),
+            page("/policy", "Policy"),
+            page("/try", "Try"),
+            page("/live", "Live"),
+        ];
+        Self { pages, has_login: view.access.is_by_token() }
+    }
+}

@@ -1,0 +1,53 @@
+//! The latest violations. A script adds new ones as they come ([`events`](super::events)); without
+//! scripts the page is complete, and a link shows it again.
+
+use askama::Template;
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+
+use super::{
+    conditions::Asked,
+    frame::{Frame, html},
+    listing::{Choice, Row, Wanted, row},
+};
+use crate::{desk::admin::View, records::violations::Filter};
+
+/// The violations that the page begins with.
+const SHOWN: usize = 50;
+
+#[derive(Template)]
+#[template(path = "live.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    wanted: Wanted,
+    actions: Vec<Choice>,
+    faults: Vec<String>,
+    rows: Vec<Row>,
+    /// Where the script gets what comes next.
+    events: String,
+    refresh: String,
+}
+
+pub(super) async fn page(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
+    let filter = wanted.filter(&mut faults);
+    let filter = Filter { limit: Some(SHOWN), before_sequence: None, ..filter };
+    let listed = match wanted.listed(&view, filter, &mut faults).await {
+        Ok(listed) => listed,
+        Err(notice) => return notice,
+    };
+    let page = Page {
+        frame: Frame::new(&view, "/live"),
+        actions: wanted.actions(),
+        faults,
+        rows: listed.records.iter().rev().map(|(_, violation)| row(violation)).collect(),
+        events: wanted.place("/live/events", ("after", &listed.end.to_string())),
+        refresh: wanted.place("/live", ("", "")),
+        wanted,
+    };
+    html(&page).into_response()
+}

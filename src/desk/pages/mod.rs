@@ -1,0 +1,86 @@
+//! The desk: pages on which an operator reviews violations.
+//!
+//! ```text
+//! frame      what the pages share
+//! asked      the conditions in the address of a page
+//! overview   who kept to the rules: counts, a chart, crawlers, rules, paths
+//! health     the state of the program, on the overview
+//! listing    violations, with a filter in the address
+//! violation  one violation with the whole reasoning behind it
+//! crawlers   all crawlers of a span, sorted and filtered by the address
+//! crawler    the scorecard of one crawler
+//! bundle     the evidence bundle of one crawler, to download
+//! robots     robots.txt in force, its hits, history and quarantine
+//! policy     the policy in force and its file
+//! try_it     the decision about a request that nobody sends
+//! live       violations as they come
+//! ```
+//! Pages are complete without scripts. What they show is read from the database at each request.
+//!
+//! May use: robots, crawlers, policy, enforce, comparison, violations, evidence, report, alerts, publication,
+//! explanation, trial, admin, diagnostic, escape. Must not know: api, proxy, cli.
+
+use axum::{
+    Extension, Router,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+
+use crate::desk::admin::View;
+
+mod bundle; // the evidence bundle of one crawler
+mod chart; // charts as SVG
+mod conditions; // the conditions in the address of a page
+mod crawler; // the scorecard of one crawler
+mod crawlers; // all crawlers of a span
+mod duration; // durations as people read them
+mod events; // violations as server-sent events
+mod frame; // what the pages share
+mod health; // the state of the program
+mod link; // addresses of the pages
+mod listing; // violations with a filter
+mod live; // violations as they come
+mod over_time; // requests over time by action
+mod overview; // the first page
+mod policy; // the policy
+mod robots; // robots.txt
+mod sheet; // a section of a report
+mod span; // the spans of time to choose from
+mod time; // times as people read them
+mod try_it; // the decision about a request
+mod violation; // one violation
+mod words; // the words of records as sentences
+
+const STYLE: &str = include_str!("assets/desk.css");
+const LIVE: &str = include_str!("assets/live.js");
+
+/// The pages, and the page for an address that has none.
+pub fn router() -> Router<View> {
+    Router::new()
+        .route("/", get(overview::page))
+        .route("/violations", get(listing::page))
+        .route("/violations/{id}", get(violation::page))
+        .route("/crawlers", get(crawlers::page))
+        .route("/crawlers/{token}", get(crawler::page))
+        .route("/crawlers/{token}/evidence.zip", get(bundle::download))
+        .merge(robots::router())
+        .route("/policy", get(policy::page))
+        .route("/try", get(try_it::page))
+        .route("/live", get(live::page))
+        .route("/live/events", get(events::stream).layer(Extension(events::Slots::default())))
+        .route("/assets/desk.css", get(async || asset("text/css; charset=utf-8", STYLE)))
+        .route("/assets/live.js", get(async || asset("text/javascript; charset=utf-8", LIVE)))
+        .fallback(missing)
+}
+
+/// A browser shows a page of its own for an answer without one.
+async fn missing(State(view): State<View>) -> Response {
+    let text = "The desk has no page at this address. The links above lead to those that it has.";
+    frame::notice(&view, StatusCode::NOT_FOUND, "No such page", text)
+}
+
+fn asset(content_type: &'static str, text: &'static str) -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, content_type), (header::CACHE_CONTROL, "max-age=300")], text)
+}

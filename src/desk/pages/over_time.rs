@@ -1,0 +1,74 @@
+//! Requests over time by action: a chart, and the same numbers as a table.
+
+use crate::{
+    records::violations::Counted,
+    review::report::{Axis, number::grouped},
+    rules::enforce::Action,
+};
+
+use super::chart::{self, Bar};
+
+/// Requests over time by action.
+pub(super) struct OverTime {
+    /// An SVG.
+    pub(super) chart: String,
+    /// The length of a bar.
+    pub(super) period: String,
+    /// The names of the parts, with their classes in the style sheet.
+    pub(super) parts: Vec<Part>,
+    /// Whether the first counts came later than the chart begins.
+    pub(super) has_uncounted: bool,
+    pub(super) rows: Vec<Row>,
+}
+
+/// A part of each bar.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub(super) class: &'static str,
+    pub(super) name: &'static str,
+    action: Action,
+}
+
+/// The numbers of one bar.
+pub(super) struct Row {
+    pub(super) name: String,
+    /// `None` before the first counts.
+    pub(super) parts: Option<Vec<String>>,
+}
+
+/// From the bottom to the top. Requests that pass come last: they are the most.
+const PARTS: [Part; 4] = [
+    Part { class: "log", name: "logged", action: Action::Log },
+    Part { class: "throttle", name: "throttled", action: Action::Throttle },
+    Part { class: "block", name: "blocked", action: Action::Block },
+    Part { class: "pass", name: "passed", action: Action::Pass },
+];
+
+impl OverTime {
+    /// Counts by time and action. An action that never occurred is no part.
+    pub(super) fn of(axis: &Axis, counted: &[Counted]) -> Self {
+        let mut bars = vec![Bar::default(); axis.count()];
+        for one in counted {
+            let [time, action] = one.key.as_slice() else { continue };
+            let bar = time.parse().ok().and_then(|time| bars.get_mut(axis.bar(time)?));
+            let part = PARTS.iter().position(|part| part.action.as_str() == action.as_str());
+            if let (Some(bar), Some(part)) = (bar, part) {
+                bar.0[part] += one.requests;
+            }
+        }
+        let is_there = |part: &usize| bars.iter().any(|bar| bar.0[*part] > 0);
+        let parts: Vec<usize> = (0..PARTS.len()).filter(is_there).collect();
+        let row = |(at, bar): (usize, &Bar)| Row {
+            name: axis.name(at),
+            parts: (at >= axis.uncounted())
+                .then(|| parts.iter().map(|part| grouped(bar.0[*part])).collect()),
+        };
+        Self {
+            chart: chart::stacked(&bars, axis.uncounted(), |at| axis.short_name(at)),
+            period: axis.period(),
+            has_uncounted: axis.uncounted() > 0,
+            rows: bars.iter().enumerate().map(row).collect(),
+            parts: parts.iter().map(|part| PARTS[*part]).collect(),
+        }
+    }
+}

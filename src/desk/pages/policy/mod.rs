@@ -1,0 +1,69 @@
+//! The policy in force in words, and its file as it is on disk.
+
+use std::path::PathBuf;
+
+use askama::Template;
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+
+use self::{disk::OnDisk, words::Group};
+use super::{
+    frame::{Frame, html, live, work},
+    time,
+};
+use crate::{base::escape, desk::admin::View};
+
+mod change; // what the file on disk would change
+mod disk; // the file on disk
+mod mask; // secrets in URLs
+mod sections; // the sections beside the sites, in words
+mod sites; // the sites in words
+mod words; // facts, durations and lists
+
+#[derive(Template)]
+#[template(path = "policy.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    file: String,
+    fingerprint: String,
+    since: String,
+    groups: Vec<Group>,
+    on_disk: OnDisk,
+}
+
+pub(super) async fn page(State(view): State<View>) -> Response {
+    let live = match live(&view) {
+        Ok(live) => live,
+        Err(notice) => return *notice,
+    };
+    let published = live.handles.published.load_full();
+    let in_force = published.policy.clone();
+    let refusal = live.handles.refused.load_full();
+    let file: PathBuf = live.policy_file.clone();
+    let moment = live.handles.clock.moment();
+    let read = move || OnDisk::read(&file, &published, moment, refusal.as_deref());
+    let on_disk = match work(read).await {
+        Ok(on_disk) => on_disk,
+        Err(failed) => return failed,
+    };
+    let policy = &in_force.policy;
+    let mut groups = vec![sections::crawlers(policy)];
+    groups.extend(policy.sites.iter().map(sites::group));
+    groups.extend([
+        sections::server(&policy.server),
+        sections::records(&policy.violations),
+        sections::evidence(policy.evidence.as_ref()),
+        sections::alerts(&policy.alerts),
+    ]);
+    let page = Page {
+        frame: Frame::new(&view, "/policy"),
+        file: escape::path(&live.policy_file),
+        fingerprint: policy.fingerprint.clone(),
+        since: time::second(in_force.since),
+        groups,
+        on_disk,
+    };
+    html(&page).into_response()
+}

@@ -1,0 +1,156 @@
+//! One edition of a site's robots.txt: its bytes, its periods, and what it changed.
+
+use askama::Template;
+use axum::{
+    extract::{Path, State},
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+
+use super::{
+    changes::Changes,
+    file::FileView,
+    here::SiteInForce,
+    words::{count, second},
+};
+use crate::{
+    base::escape,
+    desk::{
+        admin::View,
+        pages::{
+            frame::{Frame, ask, html, notice},
+            link,
+        },
+    },
+    formats::robots,
+    records::violations::{Edition, Error, Store, Text},
+};
+
+/// The most periods among which those of the edition are looked for.
+const MOST_PERIODS: usize = 1_000;
+/// The most periods of an edition that are listed.
+const MOST_SHOWN: usize = 20;
+
+#[derive(Template)]
+#[template(path = "robots_edition.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    name: String,
+    path: String,
+    id: Text,
+    lead: String,
+    periods: Vec<[String; 2]>,
+    /// The edition before, and the difference from it.
+    before: Option<(Text, String)>,
+    changes: Option<Changes>,
+    file: FileView,
+    download: String,
+}
+
+/// An edition with its periods, and the one before.
+struct Answers {
+    edition: Edition,
+    periods: Vec<[String; 2]>,
+    before: Option<Text>,
+    changes: Option<Changes>,
+}
+
+pub(super) async fn page(
+    State(view): State<View>,
+    Path((name, id)): Path<(String, String)>,
+) -> Response {
+    let here = match SiteInForce::find(&view, &name) {
+        Ok(here) => here,
+        Err(notice) => return *notice,
+    };
+    let (site, wanted) = (here.name.clone(), id.clone());
+    let answers = match ask(&view, move |store| answers(store, &site, &wanted)).await {
+        Ok(Some(answers)) => answers,
+        Ok(None) => return unknown(&view, &here, &id),
+        Err(notice) => return notice,
+    };
+    let Answers { edition, periods, before, changes } = answers;
+    let (file, _) = robots::parse(&edition.bytes);
+    let page = Page {
+        frame: Frame::new(&view, "/robots"),
+        name: here.name.clone(),
+        path: here.path(),
+        lead: format!(
+            "{}, {}. SHA-256 {}.",
+            count(file.rule_count() as u64, "rule"),
+            count(edition.bytes.len() as u64, "byte"),
+            edition.sha256
+        ),
+        periods,
+        before: before.map(|id| (id.clone(), link::edition(&here.name, &id))),
+        changes,
+        file: FileView::plain(&edition.bytes),
+        download: format!("{}/file", link::edition(&here.name, &edition.id)),
+        id: edition.id,
+    };
+    html(&page).into_response()
+}
+
+/// The file of an edition, byte for byte.
+pub(super) async fn file(
+    State(view): State<View>,
+    Path((name, id)): Path<(String, String)>,
+) -> Response {
+    let here = match SiteInForce::find(&view, &name) {
+        Ok(here) => here,
+        Err(notice) => return *notice,
+    };
+    // The edition in force needs no database.
+    let in_force = here.site().map(|site| site.edition());
+    if let Some(edition) = in_force.filter(|edition| edition.id_text() == id) {
+        return download(edition.bytes().clone());
+    }
+    let (site, wanted) = (here.name.clone(), id.clone());
+    match ask(&view, move |store| edition(store, &site, &wanted)).await {
+        Ok(Some(edition)) => download(edition.bytes),
+        Ok(None) => unknown(&view, &here, &id),
+        Err(notice) => notice,
+    }
+}
+
+fn download(bytes: impl IntoResponse) -> Response {
+    let fields = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"robots.txt\""),
+    ];
+    (fields, bytes).into_response()
+}
+
+fn unknown(view: &View, here: &SiteInForce, id: &str) -> Response {
+    let text = format!(
+        "The database has no edition '{}' of {}. It may be older than the retention.",
+        escape::shown(id),
+        here.name
+    );
+    notice(view, StatusCode::NOT_FOUND, "No such edition", &text)
+}
+
+/// The edition with exactly this id.
+fn edition(store: &Store, site: &str, id: &str) -> Result<Option<Edition>, Error> {
+    let found = store.editions_by_id(id, Some(site))?;
+    Ok(found.into_iter().find(|edition| edition.id == *id))
+}
+
+fn answers(store: &Store, site: &str, id: &str) -> Result<Option<Answers>, Error> {
+    let Some(found) = edition(store, site, id)? else { return Ok(None) };
+    // The latest come first.
+    let all = store.edition_periods(site, None, MOST_PERIODS)?;
+    let latest = all.iter().position(|period| period.id == *id);
+    let earlier = all.get(latest.map_or(all.len(), |at| at + 1)..).unwrap_or_default();
+    let before = earlier.iter().find(|period| period.id != *id).map(|period| period.id.clone());
+    let changes = match &before {
+        Some(before) => edition(store, site, before)?.map(|before| {
+            Changes::of(&robots::parse(&before.bytes).0, &robots::parse(&found.bytes).0)
+        }),
+        None => None,
+    };
+    let periods = all.iter().filter(|period| period.id == *id).take(MOST_SHOWN).map(|period| {
+        [second(period.from), period.until.map_or_else(|| "in force".to_owned(), second)]
+    });
+    Ok(Some(Answers { periods: periods.collect(), edition: found, before, changes }))
+}

@@ -1,0 +1,135 @@
+//! A file line by line, as a page shows it: escaped, and no more than a page can hold.
+
+use super::{
+    hits::{Count, Hits},
+    words::grouped,
+};
+use crate::{base::escape, formats::robots};
+
+/// The most lines of a page. The whole file can be downloaded.
+const MOST_LINES: usize = 2_000;
+/// The most bytes of a line.
+const LONGEST: usize = 400;
+/// The most lines with hits that are listed beyond the others.
+const MOST_HIT_LINES: usize = 200;
+/// The most rules of older editions that are listed.
+const MOST_GONE: usize = 50;
+
+/// A file on a page.
+pub(super) struct FileView {
+    /// The first lines, and later ones with hits.
+    pub(super) rows: Vec<LineRow>,
+    /// What is left out.
+    pub(super) note: Option<String>,
+    /// Whether lines have counts.
+    pub(super) has_counts: bool,
+    /// Whether lines have a source.
+    pub(super) has_sources: bool,
+    /// Rules of older editions that the file does not have.
+    pub(super) gone: Vec<GoneRow>,
+}
+
+/// A line.
+pub(super) struct LineRow {
+    pub(super) number: u32,
+    pub(super) text: String,
+    /// Violations and other requests; `None` if the line decides nothing.
+    pub(super) counts: Option<[String; 2]>,
+    pub(super) has_violations: bool,
+    /// The violations of the rule.
+    pub(super) link: Option<String>,
+    /// The line of the policy or of the origin's file.
+    pub(super) source: String,
+}
+
+/// A rule of older editions.
+pub(super) struct GoneRow {
+    pub(super) rule: String,
+    pub(super) counts: [String; 2],
+}
+
+impl FileView {
+    /// The file with nothing beside its lines.
+    pub(super) fn plain(bytes: &[u8]) -> Self {
+        Self::new(bytes, None, |_| None, |_| None)
+    }
+
+    /// The file with the hits of its lines, with the source of each rule, and with a link to the
+    /// violations of each line that has some.
+    pub(super) fn new(
+        bytes: &[u8],
+        hits: Option<&Hits>,
+        source: impl Fn(u32) -> Option<String>,
+        link: impl Fn(u32) -> Option<String>,
+    ) -> Self {
+        let row = |(number, line): (u32, &[u8])| {
+            let count = hits.and_then(|hits| hits.of_line(number));
+            let has_violations = count.is_some_and(|count| count.violations > 0);
+            LineRow {
+                number,
+                text: escape::bounded(line, LONGEST),
+                counts: count.map(shown),
+                has_violations,
+                link: has_violations.then(|| link(number)).flatten(),
+                source: source(number).unwrap_or_default(),
+            }
+        };
+        let mut lines = (1..).zip(robots::lines(bytes));
+        let mut rows: Vec<LineRow> = lines.by_ref().take(MOST_LINES).map(row).collect();
+        let mut more = 0;
+        for (number, line) in lines {
+            more += 1;
+            let count = hits.and_then(|hits| hits.of_line(number)).unwrap_or_default();
+            if count != Count::default() && rows.len() < MOST_LINES + MOST_HIT_LINES {
+                rows.push(row((number, line)));
+            }
+        }
+        let note = (more > 0).then(|| {
+            let (more, first) = (grouped(more), grouped(MOST_LINES as u64));
+            let with_hits = if hits.is_some() { ", and later ones with hits" } else { "" };
+            format!("The first {first} lines are shown{with_hits}; {more} more are in the file.")
+        });
+        let gone = hits.map(|hits| hits.gone.iter()).into_iter().flatten().take(MOST_GONE);
+        let gone = gone.map(|(rule, count)| GoneRow { rule: rule.clone(), counts: shown(*count) });
+        Self {
+            has_counts: hits.is_some(),
+            has_sources: rows.iter().any(|row| !row.source.is_empty()),
+            gone: gone.collect(),
+            rows,
+            note,
+        }
+    }
+}
+
+fn shown(count: Count) -> [String; 2] {
+    [grouped(count.violations), grouped(count.passed)]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::records::violations::{Counted, Text};
+
+    #[test]
+    fn a_page_has_the_first_lines_and_later_ones_with_hits() {
+        let text = format!("User-agent: *\n{}Disallow: /z\nDisallow: /y\n", "\n".repeat(9_000));
+        let (file, _) = robots::parse(text.as_bytes());
+        let key = ["now", "9002", "disallow", "/z"].map(Text::from).to_vec();
+        let row = Counted { key, requests: 5, violations: 4, ..Counted::default() };
+        let hits = Hits::of("now", &file, &[row], &HashMap::new());
+        let view =
+            FileView::new(text.as_bytes(), Some(&hits), |_| None, |line| Some(line.to_string()));
+        assert_eq!(view.rows.len(), MOST_LINES + 1);
+        let last = view.rows.last().expect("a row");
+        assert_eq!((last.number, last.text.as_str()), (9_002, "Disallow: /z"));
+        assert_eq!(last.counts, Some(["4".to_owned(), "1".to_owned()]));
+        assert_eq!(last.link.as_deref(), Some("9002"));
+        assert!(view.note.is_some_and(|note| note.contains("later ones with hits; 7,003")));
+        let plain = FileView::plain(b"Disallow: /\xff\r\nx");
+        assert!(!plain.has_counts && !plain.has_sources && plain.note.is_none());
+        let texts: Vec<_> = plain.rows.iter().map(|row| row.text.as_str()).collect();
+        assert_eq!(texts, ["Disallow: /\\xff", "x"]);
+    }
+}

@@ -1,0 +1,79 @@
+//! The site and the span in the address of a page.
+
+use std::sync::Arc;
+
+use axum::{http::StatusCode, response::Response};
+use serde::Deserialize;
+
+use crate::{
+    base::escape,
+    desk::{
+        admin::View,
+        pages::{
+            frame::{live, notice},
+            link,
+            span::Days,
+        },
+    },
+    rules::enforce,
+    state::publication::{OriginReport, Snapshot},
+};
+
+/// The span in the address of a page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    days: String,
+}
+
+impl Wanted {
+    pub(super) fn days(&self, faults: &mut Vec<String>) -> Days {
+        Days::wanted(&self.days, faults)
+    }
+}
+
+/// A site in force.
+#[derive(Clone)]
+pub(super) struct SiteInForce {
+    pub(super) published: Arc<Snapshot>,
+    pub(super) number: usize,
+    pub(super) name: String,
+}
+
+impl SiteInForce {
+    /// The site with this name, or a page that says that there is none.
+    pub(super) fn find(view: &View, name: &str) -> Result<Self, Box<Response>> {
+        let published = live(view)?.handles.published.load_full();
+        let sites = published.rulebook.sites();
+        let Some(number) = sites.iter().position(|site| site.name.eq_ignore_ascii_case(name))
+        else {
+            let text = format!(
+                "The policy in force has no site with the name '{}'. A site has the name of its \
+                 first host.",
+                escape::shown(name)
+            );
+            return Err(Box::new(notice(view, StatusCode::NOT_FOUND, "No such site", &text)));
+        };
+        Ok(Self::new(&published, number))
+    }
+
+    pub(super) fn new(published: &Arc<Snapshot>, number: usize) -> Self {
+        let name = published.site(number).map(|(site, _)| site.name.clone()).unwrap_or_default();
+        Self { published: Arc::clone(published), number, name }
+    }
+
+    /// The site. A snapshot never loses one.
+    pub(super) fn site(&self) -> Option<&enforce::Site> {
+        self.published.rulebook.sites().get(self.number)
+    }
+
+    /// What is to be known about its origin's file.
+    pub(super) fn report(&self, view: &View) -> OriginReport {
+        live(view).map(|live| live.handles.origin_reports.of(&self.name)).unwrap_or_default()
+    }
+
+    /// The address of its page.
+    pub(super) fn path(&self) -> String {
+        link::robots(&self.name)
+    }
+}

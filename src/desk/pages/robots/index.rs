@@ -1,0 +1,138 @@
+//! The sites with their robots.txt.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use jiff::Timestamp;
+
+use super::{
+    here::{SiteInForce, Wanted},
+    hits::FETCH,
+    site,
+    words::{NOT_KEPT, grouped, hosts, second},
+};
+use crate::{
+    desk::{
+        admin::View,
+        pages::{
+            conditions::Asked,
+            frame::{Frame, NoAnswer, html, live, try_ask},
+            link,
+            span::SpanLink,
+            time::exact,
+        },
+    },
+    records::violations::{Counted, Dimension, Error, Question, Store},
+    review::report::Span,
+};
+
+#[derive(Template)]
+#[template(path = "robots_sites.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    faults: Vec<String>,
+    spans: Vec<SpanLink>,
+    trouble: Option<String>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    path: String,
+    name: String,
+    hosts: String,
+    source: &'static str,
+    since: String,
+    rules: String,
+    violations: String,
+    /// The list of the violations.
+    link: String,
+    fetches: String,
+    is_quarantined: bool,
+}
+
+/// What the database knows about the sites, by their names in lower case.
+#[derive(Default)]
+struct Answers {
+    violations: HashMap<String, u64>,
+    fetches: HashMap<String, u64>,
+    quarantined: Vec<String>,
+}
+
+pub(super) async fn page(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
+    let published = match live(&view) {
+        Ok(live) => live.handles.published.load_full(),
+        Err(notice) => return *notice,
+    };
+    let sites = published.rulebook.sites();
+    let days = wanted.days(&mut faults);
+    if sites.len() == 1 {
+        return site::of(&view, SiteInForce::new(&published, 0), days, faults).await;
+    }
+    let span = days.until((view.now)());
+    let (answers, trouble) = match try_ask(&view, move |store| answers(store, span)).await {
+        Ok(answers) => (Some(answers), None),
+        Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
+        Err(NoAnswer::Unreadable(why)) => (None, Some(why)),
+    };
+    let begin = exact(span.from);
+    let rows = sites.iter().enumerate().map(|(number, site)| {
+        let name = site.name.to_ascii_lowercase();
+        let count = |counts: fn(&Answers) -> &HashMap<String, u64>| {
+            let count = answers.as_ref().map(|answers| counts(answers).get(&name));
+            count
+                .map_or_else(|| "–".to_owned(), |count| grouped(count.copied().unwrap_or_default()))
+        };
+        let file = site.edition().file();
+        Row {
+            path: SiteInForce::new(&published, number).path(),
+            name: site.name.clone(),
+            hosts: hosts(&published.policy.policy, number),
+            source: site.source.as_str(),
+            since: since(site.timeline.since()),
+            rules: grouped(file.rule_count() as u64),
+            violations: count(|answers| &answers.violations),
+            link: link::violations(&[("site", &site.name), ("since", &begin)]),
+            fetches: count(|answers| &answers.fetches),
+            is_quarantined: answers.as_ref().is_some_and(|one| one.quarantined.contains(&name)),
+        }
+    });
+    let rows = rows.collect();
+    html(&Page {
+        frame: Frame::new(&view, "/robots"),
+        faults,
+        spans: days.links(|days| link::with_query("/robots", &[("days", days)])),
+        trouble,
+        rows,
+    })
+    .into_response()
+}
+
+/// The start of a period in force; editions of the policy may have none.
+fn since(at: Timestamp) -> String {
+    if at == Timestamp::MIN { "–".to_owned() } else { second(at) }
+}
+
+fn answers(store: &Store, span: Span) -> Result<Answers, Error> {
+    let by = vec![Dimension::Site, Dimension::Reason];
+    let mut answers = Answers::default();
+    for Counted { key, requests, violations, .. } in
+        store.counted(&Question { by, ..span.question() })?
+    {
+        let [site, reason] = key.as_slice() else { continue };
+        let site = site.to_ascii_lowercase();
+        if *reason == FETCH {
+            *answers.fetches.entry(site.clone()).or_default() += requests;
+        }
+        *answers.violations.entry(site).or_default() += violations;
+    }
+    let waiting = store.quarantine()?.into_iter().filter(|file| file.accepted.is_none());
+    answers.quarantined = waiting.map(|file| file.site.to_ascii_lowercase()).collect();
+    Ok(answers)
+}

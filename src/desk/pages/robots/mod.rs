@@ -1,0 +1,31 @@
+//! The robots.txt of the sites.
+//!
+//! ```text
+//! index       the sites
+//! site        the file in force with the hits of each line, its fetches and its history
+//! edition     one edition: its bytes, and the difference in meaning to the one before
+//! quarantine  the file that waits for a confirmation, and the confirmation
+//! ```
+
+use axum::{Router, routing::get};
+
+use crate::desk::admin::View;
+
+mod changes; // a difference in meaning as rows
+mod edition; // one edition
+mod file; // a file line by line
+mod here; // the site and the span in an address
+mod hits; // hits of lines, from the counts
+mod index; // the sites
+mod quarantine; // the file that waits for a confirmation
+mod site; // the file in force
+mod words; // numbers, times and sites in words
+
+pub(super) fn router() -> Router<View> {
+    Router::new()
+        .route("/robots", get(index::page))
+        .route("/robots/{site}", get(site::page))
+        .route("/robots/{site}/quarantine", get(quarantine::page).post(quarantine::publish))
+        .route("/robots/{site}/{edition}", get(edition::page))
+        .route("/robots/{site}/{edition}/file", get(edition::file))
+}

@@ -1,0 +1,157 @@
+//! The file of an origin that waits for a confirmation, and the confirmation.
+//!
+//! The form carries the id of the file that the page shows. If the origin's file changed meanwhile,
+//! nothing is published.
+
+use askama::Template;
+use axum::{
+    Form,
+    extract::{Path, State, rejection::FormRejection},
+    http::StatusCode,
+    response::{IntoResponse, Redirect, Response},
+};
+use serde::Deserialize;
+
+use super::{
+    changes::Changes,
+    file::FileView,
+    here::SiteInForce,
+    words::{count, hold, reason, second},
+};
+use crate::{
+    desk::{
+        admin::View,
+        pages::frame::{Frame, ask, html, notice, work},
+    },
+    formats::robots::{self, RobotsTxt},
+    records::violations::{Error, Quarantined, Store},
+    rules::policy::Source,
+    state::publication::Hold,
+};
+
+#[derive(Template)]
+#[template(path = "robots_quarantine.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    name: String,
+    path: String,
+    id: String,
+    since: String,
+    size: String,
+    reason: &'static str,
+    /// Where such a file comes from.
+    origin: &'static str,
+    /// What crawlers do after its publication.
+    effect: &'static str,
+    accepted: Option<String>,
+    is_merged: bool,
+    changes: Changes,
+    file: FileView,
+}
+
+/// The form of a confirmation.
+#[derive(Deserialize)]
+pub(super) struct Confirmation {
+    /// The file that the page showed.
+    id: String,
+}
+
+pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> Response {
+    let here = match SiteInForce::find(&view, &name) {
+        Ok(here) => here,
+        Err(notice) => return *notice,
+    };
+    let asked = here.clone();
+    let (file, changes) = match ask(&view, move |store| answers(store, &asked)).await {
+        Ok(Some(found)) => found,
+        Ok(None) => {
+            let text = format!(
+                "No robots.txt of {} is in quarantine. It was published, or the origin's file \
+                 changed.",
+                here.name
+            );
+            return notice(&view, StatusCode::NOT_FOUND, "Nothing in quarantine", &text);
+        }
+        Err(notice) => return notice,
+    };
+    let (origin, effect) = match hold(&file) {
+        Hold::Closing => (
+            "Such a file often comes from a staging system.",
+            "After publication, crawlers that follow the rules stop fetching, and search engines \
+             forget the site in time.",
+        ),
+        Hold::Vanishing => (
+            "Such a loss often comes from a deployment. It takes effect by itself once vanish_after \
+             is over.",
+            "After publication, crawlers may fetch everything that the rules of the origin disallowed.",
+        ),
+    };
+    let page = Page {
+        frame: Frame::new(&view, "/robots"),
+        path: here.path(),
+        id: file.id.to_string(),
+        since: second(file.since),
+        size: count(file.bytes.len() as u64, "byte"),
+        reason: reason(&file),
+        origin,
+        effect,
+        accepted: file.accepted.map(second),
+        is_merged: here.site().is_some_and(|site| site.source == Source::Merge),
+        changes,
+        file: FileView::plain(&file.bytes),
+        name: here.name,
+    };
+    html(&page).into_response()
+}
+
+/// Publishes the file that the form names.
+pub(super) async fn publish(
+    State(view): State<View>,
+    Path(name): Path<String>,
+    form: Result<Form<Confirmation>, FormRejection>,
+) -> Response {
+    let here = match SiteInForce::find(&view, &name) {
+        Ok(here) => here,
+        Err(notice) => return *notice,
+    };
+    let Ok(Form(Confirmation { id })) = form else {
+        let text = "The form names no file. Open the page of the quarantine, and send its form.";
+        return notice(&view, StatusCode::BAD_REQUEST, "Nothing published", text);
+    };
+    let Some(database) = view.database.clone() else {
+        let text = "The policy names no database, so no file can be accepted here. Set \
+                    violations.database.";
+        return notice(&view, StatusCode::CONFLICT, "Nothing published", text);
+    };
+    let (site, now) = (here.name.clone(), (view.now)());
+    let accept = move || Store::open_existing(&database.local)?.accept(&site, Some(&id), now);
+    match work(accept).await {
+        Ok(Ok(Some(file))) => {
+            tracing::info!(site = here.name, edition = %file.id, "quarantined robots.txt accepted");
+            Redirect::to(&here.path()).into_response()
+        }
+        Ok(Ok(None)) => {
+            let text = "The file of the form is no longer in quarantine: it was published, or the \
+                        origin's file changed. Open the page of the site, and look again.";
+            notice(&view, StatusCode::CONFLICT, "Nothing published", text)
+        }
+        Ok(Err(error)) => {
+            let text = error.to_string();
+            notice(&view, StatusCode::SERVICE_UNAVAILABLE, "The database can't be written", &text)
+        }
+        Err(failed) => failed,
+    }
+}
+
+fn answers(store: &Store, here: &SiteInForce) -> Result<Option<(Quarantined, Changes)>, Error> {
+    let Some(file) = store.quarantine_of(&here.name)? else { return Ok(None) };
+    let Some(site) = here.site() else { return Ok(None) };
+    let after = robots::parse(&file.bytes).0;
+    // Of a merged file, the origin's part is replaced.
+    let changes = match (site.source, site.origin_file.bytes()) {
+        (Source::Merge, Some(bytes)) => Changes::of(&robots::parse(bytes).0, &after),
+        (Source::Merge, None) => Changes::of(&RobotsTxt::default(), &after),
+        _ => Changes::of(site.edition().file(), &after),
+    };
+    Ok(Some((file, changes)))
+}

@@ -1,0 +1,292 @@
+//! The robots.txt of a site: the file in force, the hits of its lines, its fetches, its history.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap, HashSet},
+};
+
+use askama::Template;
+use axum::{
+    extract::{Path, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+
+use super::{
+    file::FileView,
+    here::{SiteInForce, Wanted},
+    hits::{self, FETCH, Hits},
+    words::{NOT_KEPT, count, grouped, hosts, reason, second, share, source, time},
+};
+use crate::{
+    base::diagnostic::Diagnostic,
+    desk::{
+        admin::View,
+        pages::{
+            conditions::Asked,
+            frame::{Frame, NoAnswer, html, live, try_ask},
+            link,
+            span::{Days, SpanLink},
+            time::exact,
+        },
+    },
+    formats::robots::{self, RobotsTxt},
+    records::violations::{
+        Claimant, Counted, Dimension, EditionPeriod, Error, Quarantined, Question, Store, Text,
+    },
+    review::report::Span,
+    rules::{enforce::Site, policy::Source},
+};
+
+/// The most periods of the history.
+const MOST_PERIODS: usize = 50;
+/// The most findings about the origin's file.
+const MOST_FINDINGS: usize = 50;
+/// The most crawlers with fetches.
+const MOST_CRAWLERS: usize = 12;
+
+#[derive(Template)]
+#[template(path = "robots.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    faults: Vec<String>,
+    name: String,
+    path: String,
+    lead: String,
+    hosts: String,
+    forms: Option<String>,
+    provisional: Option<&'static str>,
+    findings: Vec<String>,
+    spans: Vec<SpanLink>,
+    trouble: Option<String>,
+    /// The rules of the origin that the policy replaces.
+    replaced: Vec<String>,
+    waiting: Option<Waiting>,
+    file: FileView,
+    download: String,
+    answers: Option<Answers>,
+}
+
+/// The file in quarantine.
+struct Waiting {
+    reason: &'static str,
+    since: String,
+    accepted: Option<String>,
+}
+
+/// What the database knows about a site.
+struct Answers {
+    hits: Hits,
+    fetches: Fetches,
+    periods: Vec<PeriodRow>,
+    has_more_periods: bool,
+    quarantined: Option<Quarantined>,
+}
+
+struct Fetches {
+    total: String,
+    rows: Vec<FetchRow>,
+    more: u64,
+}
+
+struct FetchRow {
+    name: String,
+    link: String,
+    fetches: String,
+    share: String,
+}
+
+struct PeriodRow {
+    id: Text,
+    link: String,
+    from: String,
+    until: Option<String>,
+    source: Text,
+    rules: Option<String>,
+    bytes: String,
+}
+
+pub(super) async fn page(
+    State(view): State<View>,
+    Path(name): Path<String>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Response {
+    match SiteInForce::find(&view, &name) {
+        Ok(site) => {
+            let days = wanted.days(&mut faults);
+            of(&view, site, days, faults).await
+        }
+        Err(notice) => *notice,
+    }
+}
+
+/// The page of a site.
+pub(super) async fn of(
+    view: &View,
+    here: SiteInForce,
+    days: Days,
+    faults: Vec<String>,
+) -> Response {
+    let (asked, span) = (here.clone(), days.until((view.now)()));
+    let answers = try_ask(view, move |store| answers(store, &asked, days, span)).await;
+    let (mut answers, trouble) = match answers {
+        Ok(answers) => (answers, None),
+        Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
+        Err(NoAnswer::Unreadable(why)) => (None, Some(why)),
+    };
+    let Some(site) = here.site() else { return StatusCode::NOT_FOUND.into_response() };
+    let waiting = answers.as_mut().and_then(|answers| answers.quarantined.take());
+    let edition = site.edition();
+    let report = here.report(view);
+    let hits = answers.as_ref().map(|answers| &answers.hits);
+    let is_written = site.source != Source::Origin;
+    let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
+    let rules = hits::told_apart(edition.file());
+    let since = exact(span.from);
+    let link_of = |line| {
+        let rule = rules.get(&line)?;
+        Some(link::violations(&[("site", &site.name), ("rule", rule), ("since", &since)]))
+    };
+    let known = live(view).ok().map(|live| live.handles.replaced.load_full());
+    let replaced = known.and_then(|known| Some(known.get(&site.name)?.lines()));
+    let page = Page {
+        frame: Frame::new(view, "/robots"),
+        faults,
+        name: site.name.clone(),
+        path: here.path(),
+        lead: lead(site),
+        hosts: hosts(&here.published.policy.policy, here.number),
+        forms: site.forms(),
+        provisional: edition.is_provisional().then_some(match site.is_withheld {
+            true => "Crawlers get 503 for it, and no request is judged.",
+            false => "Beadle publishes this substitute and enforces none of the origin's rules.",
+        }),
+        findings: findings(report.findings.into_iter().chain(site.finding.clone()).collect()),
+        spans: days.links(|days| link::with_query(&here.path(), &[("days", days)])),
+        trouble,
+        replaced: replaced.unwrap_or_default(),
+        waiting: waiting.as_ref().map(Waiting::of),
+        file: FileView::new(edition.bytes(), hits, source, link_of),
+        download: format!("{}/file", link::edition(&site.name, edition.id_text())),
+        answers,
+    };
+    html(&page).into_response()
+}
+
+impl Waiting {
+    fn of(file: &Quarantined) -> Self {
+        let (since, accepted) = (second(file.since), file.accepted.map(second));
+        Self { reason: reason(file), since, accepted }
+    }
+}
+
+/// The findings about the origin's file as text, the gravest first.
+fn findings(mut all: Vec<Diagnostic>) -> Vec<String> {
+    all.sort_by_key(|finding| Reverse(finding.severity));
+    all.iter().take(MOST_FINDINGS).map(|finding| format!("{finding:#}")).collect()
+}
+
+fn lead(site: &Site) -> String {
+    let (edition, file) = (site.edition(), site.edition().file());
+    format!(
+        "Edition {}, in force since {}. {}, {}, {}. Its rules come from {}. Crawlers may keep a copy \
+         for {} and follow it for {}.",
+        edition.id_text(),
+        second(site.timeline.since()),
+        count(file.groups.len() as u64, "group"),
+        count(file.rule_count() as u64, "rule"),
+        count(edition.bytes().len() as u64, "byte"),
+        source(site.source),
+        time(site.max_age),
+        time(site.cache_window),
+    )
+}
+
+fn answers(
+    store: &Store,
+    here: &SiteInForce,
+    days: Days,
+    span: Span,
+) -> Result<Option<Answers>, Error> {
+    let Some(site) = here.site() else { return Ok(None) };
+    let counted = store.counted(&hits::question(span.question(), &site.name))?;
+    let mut periods = store.edition_periods(&site.name, None, MOST_PERIODS + 1)?;
+    let files = files(&periods, &counted);
+    let hits = Hits::of(site.edition().id_text(), site.edition().file(), &counted, &files);
+    let has_more_periods = periods.len() > MOST_PERIODS;
+    periods.truncate(MOST_PERIODS);
+    let by = vec![Dimension::ProductToken, Dimension::Reason, Dimension::Standing];
+    let name = Some(site.name.clone());
+    let fetches = store.counted(&Question { by, site: name, ..span.question() })?;
+    Ok(Some(Answers {
+        hits,
+        fetches: fetches_of(fetches, &days.condition()),
+        periods: periods.into_iter().map(|period| period_row(here, period)).collect(),
+        has_more_periods,
+        quarantined: store.quarantine_of(&site.name)?,
+    }))
+}
+
+/// The files of older editions in the counts, as far as they are small.
+fn files(periods: &[EditionPeriod], counted: &[Counted]) -> HashMap<Text, RobotsTxt> {
+    let counted: HashSet<&Text> = counted.iter().filter_map(|one| one.key.first()).collect();
+    let mut files = HashMap::new();
+    for period in periods.iter().filter(|period| counted.contains(&period.id)) {
+        if let Some(bytes) = &period.bytes {
+            files.entry(period.id.clone()).or_insert_with(|| robots::parse(bytes).0);
+        }
+    }
+    files
+}
+
+fn fetches_of(counted: Vec<Counted>, days: &str) -> Fetches {
+    // The standings of one crawler count together, those of its impostors apart.
+    let mut sums: BTreeMap<(String, Claimant), (&Text, u64)> = BTreeMap::new();
+    for one in &counted {
+        let [token, reason, standing] = one.key.as_slice() else { continue };
+        if *reason == FETCH {
+            let key = (token.to_ascii_lowercase(), Claimant::of(standing));
+            sums.entry(key).or_insert((token, 0)).1 += one.requests;
+        }
+    }
+    let mut fetches: Vec<_> =
+        sums.into_iter().map(|((_, claimant), (token, sum))| (token, claimant, sum)).collect();
+    fetches.sort_by_key(|(.., sum)| Reverse(*sum));
+    let total = fetches.iter().map(|(.., sum)| sum).sum();
+    let row = |&(token, claimant, sum): &(&Text, Claimant, u64)| FetchRow {
+        name: match token.as_str() {
+            "" => "without a name".to_owned(),
+            token => claimant.name(token),
+        },
+        link: match claimant {
+            Claimant::Crawler => link::crawler(token, &[("days", days)]),
+            // No violation: no page has more to say about it.
+            Claimant::Impostor => String::new(),
+        },
+        fetches: grouped(sum),
+        share: share(sum, total),
+    };
+    Fetches {
+        total: if total == 1 {
+            "1 fetch".to_owned()
+        } else {
+            format!("{} fetches", grouped(total))
+        },
+        rows: fetches.iter().take(MOST_CRAWLERS).map(row).collect(),
+        more: fetches.len().saturating_sub(MOST_CRAWLERS) as u64,
+    }
+}
+
+fn period_row(here: &SiteInForce, period: EditionPeriod) -> PeriodRow {
+    let rules = period.bytes.as_ref();
+    let rules = rules.map(|bytes| grouped(robots::parse(bytes).0.rule_count() as u64));
+    PeriodRow {
+        link: link::edition(&here.name, &period.id),
+        id: period.id,
+        from: second(period.from),
+        until: period.until.map(second),
+        source: period.source,
+        rules,
+        bytes: grouped(period.length),
+    }
+}

@@ -1,0 +1,87 @@
+//! The spans of time to choose from, back from now.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{base::escape::shown, review::report::Span};
+
+/// The spans, in days, and their names.
+const SPANS: [(i64, &str); 4] = [(1, "24 hours"), (7, "7 days"), (30, "30 days"), (90, "90 days")];
+const USUAL: i64 = 7;
+
+/// One of the spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Days(i64);
+
+/// A link to the same page with another span.
+pub(super) struct SpanLink {
+    pub(super) link: String,
+    pub(super) name: &'static str,
+    pub(super) is_here: bool,
+}
+
+impl Days {
+    /// The span that the page was asked for, else the usual one. A text that is no span is a fault.
+    pub(super) fn wanted(text: &str, faults: &mut Vec<String>) -> Self {
+        let wanted = text.parse().ok();
+        let known = wanted.filter(|days| SPANS.iter().any(|(one, _)| one == days));
+        if known.is_none() && !text.is_empty() {
+            let (text, choices) = (shown(text), SPANS.map(|(days, _)| days.to_string()).join(", "));
+            faults.push(format!("'{text}' is no number of days: choose one of {choices}."));
+        }
+        Self(known.unwrap_or(USUAL))
+    }
+
+    /// For an address; empty for the usual span.
+    pub(super) fn condition(self) -> String {
+        if self.0 == USUAL { String::new() } else { self.0.to_string() }
+    }
+
+    /// For an address or a command, whatever the span.
+    pub(super) fn number(self) -> String {
+        self.0.to_string()
+    }
+
+    /// The span up to now.
+    pub(super) fn until(self, now: Timestamp) -> Span {
+        let length = SignedDuration::from_hours(24 * self.0);
+        Span::new(now.checked_sub(length).unwrap_or(Timestamp::MIN), now, now)
+    }
+
+    /// The links to all spans. `link` makes an address from the condition `days`.
+    pub(super) fn links(self, link: impl Fn(&str) -> String) -> Vec<SpanLink> {
+        let one = |(days, name)| SpanLink {
+            link: link(&Self(days).condition()),
+            name,
+            is_here: days == self.0,
+        };
+        SPANS.map(one).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_offered_spans_are_shown() {
+        for (text, days, is_fault) in [
+            ("", 7, false),
+            ("7", 7, false),
+            ("1", 1, false),
+            ("90", 90, false),
+            ("5", 7, true),
+            ("-1", 7, true),
+            ("a", 7, true),
+            ("1e9", 7, true),
+        ] {
+            let mut faults = Vec::new();
+            assert_eq!(Days::wanted(text, &mut faults), Days(days), "{text}");
+            assert_eq!(!faults.is_empty(), is_fault, "{text}: {faults:?}");
+        }
+        let now: Timestamp = "2026-11-22T10:31:00Z".parse().expect("a time");
+        assert_eq!(Days(90).until(now).length(), "90 days");
+        let links = Days(1).links(|days| format!("/?{days}"));
+        let shown: Vec<_> = links.iter().map(|one| (one.link.as_str(), one.is_here)).collect();
+        assert_eq!(shown, [("/?1", true), ("/?", false), ("/?30", false), ("/?90", false)]);
+    }
+}

@@ -1,0 +1,298 @@
+//! One violation, with the whole reasoning behind it.
+
+use std::net::IpAddr;
+
+use askama::Template;
+use axum::{
+    extract::{Path, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+
+use super::{
+    frame::{Frame, ask, html, notice},
+    link, words,
+};
+use crate::{
+    base::escape,
+    desk::admin::View,
+    formats::robots::Reading,
+    records::violations::{
+        Claimant, Error, FORM, Filter, Robots, Store, Text, Violation, rule_line,
+    },
+    review::explanation::{Excerpt, Past},
+};
+
+#[derive(Template)]
+#[template(path = "violation.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    noun: &'static str,
+    nouns: &'static str,
+    id: String,
+    crawler: String,
+    path: String,
+    sentence: String,
+    action: String,
+    groups: Vec<Group>,
+    excerpt: Option<Excerpt>,
+    edition: Option<Link>,
+    links: Vec<Link>,
+    older: Option<String>,
+    newer: Option<String>,
+}
+
+struct Group {
+    name: &'static str,
+    facts: Vec<Fact>,
+}
+
+struct Fact {
+    name: &'static str,
+    value: String,
+    is_mono: bool,
+    link: Option<String>,
+}
+
+struct Link {
+    path: String,
+    name: String,
+}
+
+/// A record with what is stored about it.
+struct Found {
+    violation: Violation,
+    /// The file of the recorded edition.
+    file: Option<Vec<u8>>,
+    older: Option<Text>,
+    newer: Option<Text>,
+}
+
+pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Response {
+    let wanted = id.clone();
+    let found = match ask(&view, move |store| find(store, wanted)).await {
+        Ok(found) => found,
+        Err(notice) => return notice,
+    };
+    let Some(found) = found else {
+        let text = format!(
+            "No record has the id {}. It may be older than the retention, or one of many that are \
+             only counted (violations.detail).",
+            escape::shown(&id)
+        );
+        return notice(&view, StatusCode::NOT_FOUND, "No such violation", &text);
+    };
+    let violation = &found.violation;
+    let reading = reading(&view, &violation.site, &violation.path);
+    let past = found.file.as_deref().map(|file| Past::of(violation, file, reading));
+    let past = past.unwrap_or_default();
+    let crawler = match violation.product_token.as_str() {
+        "" | Violation::NAMELESS => "A client without a name".to_owned(),
+        token => token.to_owned(),
+    };
+    let [noun, nouns] = nouns_of(violation);
+    let page = Page {
+        frame: Frame::new(&view, "/violations"),
+        noun,
+        nouns,
+        id: violation.id.to_string(),
+        sentence: words::sentences([
+            words::reason(&violation.reason),
+            words::read(&violation.robots_read),
+            words::done(&violation.action),
+        ]),
+        path: violation.path.to_string(),
+        action: violation.action.to_string(),
+        groups: groups(violation, &past),
+        excerpt: past.excerpt,
+        edition: edition(violation, &violation.robots.edition),
+        links: links(violation, &crawler),
+        older: found.older.map(|id| link::violation(&id)),
+        newer: found.newer.map(|id| link::violation(&id)),
+        crawler,
+    };
+    html(&page).into_response()
+}
+
+fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {
+    let one = Filter { id: Some(id), limit: Some(1), ..Filter::default() };
+    let Some((sequence, violation)) = store.query(&one)?.records.pop() else { return Ok(None) };
+    let of_crawler = || Filter {
+        product_token: Some(violation.product_token.to_string()),
+        claimant: Some(Claimant::of(&violation.standing)),
+        reason: is_of_form(&violation).then(|| FORM.to_owned()),
+        limit: Some(1),
+        ..Filter::default()
+    };
+    let first = |filter: &Filter| {
+        Ok::<_, Error>(store.query(filter)?.records.pop().map(|(_, other)| other.id))
+    };
+    let older = first(&Filter { before_sequence: Some(sequence), ..of_crawler() })?;
+    let newer = first(&Filter { after_sequence: Some(sequence), ..of_crawler() })?;
+    let editions = store.editions_by_id(&violation.robots.edition, Some(&violation.site))?;
+    let file = editions.into_iter().next().map(|edition| edition.bytes.to_vec());
+    Ok(Some(Found { violation, file, older, newer }))
+}
+
+/// Whether the record is of another form of a closed path, which is no violation.
+fn is_of_form(violation: &Violation) -> bool {
+    violation.reason.as_str() == FORM
+}
+
+/// What the record is of, one and many.
+fn nouns_of(violation: &Violation) -> [&'static str; 2] {
+    match is_of_form(violation) {
+        true => ["Other form", "Other forms"],
+        false => ["Violation", "Violations"],
+    }
+}
+
+/// How the origin of a site reads a path; the usual way if the site is gone.
+pub(super) fn reading(view: &View, site: &str, path: &str) -> Reading {
+    let Some(live) = view.live.get() else { return Reading::default() };
+    let published = live.gate.published();
+    let sites = published.rulebook.sites();
+    let site = sites.iter().find(|one| one.name.eq_ignore_ascii_case(site));
+    site.map_or_else(Reading::default, |site| site.reading_of(path.as_bytes()))
+}
+
+/// The broken rule, or the reason if no rule was broken.
+pub(super) fn rule(violation: &Violation) -> String {
+    let Robots { directive, pattern, .. } = &violation.robots;
+    rule_line(directive, pattern).unwrap_or_else(|| violation.reason.to_string())
+}
+
+fn edition(violation: &Violation, id: &str) -> Option<Link> {
+    let path = || link::edition(&violation.site, id);
+    (!id.is_empty()).then(|| Link { path: path(), name: id.to_owned() })
+}
+
+fn groups(violation: &Violation, past: &Past) -> Vec<Group> {
+    vec![
+        Group { name: "Reasons", facts: reasons(violation, past) },
+        Group { name: "Request", facts: request(violation) },
+        Group { name: "Client", facts: client(violation) },
+    ]
+}
+
+fn reasons(violation: &Violation, past: &Past) -> Vec<Fact> {
+    let Violation { robots, robots_read, .. } = violation;
+    let rule = past.rule.clone().unwrap_or_else(|| match robots.line {
+        Some(line) => format!("{}   (robots.txt line {line})", rule(violation)),
+        None => rule(violation),
+    });
+    let mut facts = vec![Fact::text("verdict", &violation.verdict), Fact::mono("rule", &rule)];
+    if let Some(over) = &past.over {
+        facts.push(Fact::mono("over", over));
+    }
+    facts.push(Fact::text("group", &list(&robots.group)));
+    if let Some(form) = &past.form {
+        facts.push(Fact::mono("an origin may read the path as", form));
+    }
+    let of = |name, id: &str| Fact {
+        link: edition(violation, id).map(|link| link.path),
+        ..Fact::mono(name, id)
+    };
+    facts.push(of("edition", &robots.edition));
+    match (&robots_read.edition, robots_read.at) {
+        (Some(id), at) => {
+            facts.push(of("edition it had read", id));
+            facts.extend(at.map(|at| Fact::text("read at", &format!("{at:.0}"))));
+        }
+        (None, _) => facts.push(Fact::text("edition it had read", "none")),
+    }
+    let standing = words::standing(&violation.standing, violation.evidence.as_deref());
+    facts.push(Fact::text("claim", standing));
+    facts.push(Fact::mono("reason", &violation.reason));
+    facts
+}
+
+fn request(violation: &Violation) -> Vec<Fact> {
+    vec![
+        Fact::text("time", &violation.time.to_string()),
+        Fact::text("site", &violation.site),
+        Fact::mono("method and path", &format!("{} {}", &*violation.method, &*violation.path)),
+        Fact::text("host", &violation.host),
+        Fact::text("action", &violation.action),
+        Fact::text(
+            "answered with status",
+            &match violation.status {
+                0 => "none: the client or the origin was gone".to_owned(),
+                status => status.to_string(),
+            },
+        ),
+        Fact::mono("decision id", &violation.id),
+    ]
+}
+
+fn client(violation: &Violation) -> Vec<Fact> {
+    vec![
+        Fact::mono("address", &violation.client_ip),
+        Fact::mono("User-Agent", &violation.user_agent),
+        Fact::text("product tokens", &list(&violation.product_tokens)),
+        Fact::text("judged as", &violation.product_token),
+        Fact::text("operator", violation.operator.as_deref().unwrap_or_default()),
+        Fact::text("purpose", violation.purpose.as_deref().unwrap_or_default()),
+        Fact::text("standing", &standing(violation)),
+    ]
+}
+
+fn standing(violation: &Violation) -> String {
+    match violation.evidence.as_deref() {
+        Some(evidence) => format!("{} by {evidence}", &*violation.standing),
+        None => violation.standing.to_string(),
+    }
+}
+
+impl Fact {
+    fn text(name: &'static str, value: &str) -> Self {
+        let value = if value.is_empty() { "–" } else { value };
+        Self { name, value: value.to_owned(), is_mono: false, link: None }
+    }
+
+    fn mono(name: &'static str, value: &str) -> Self {
+        Self { is_mono: true, ..Self::text(name, value) }
+    }
+}
+
+fn list(texts: &[Text]) -> String {
+    texts.iter().map(|text| text.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn links(violation: &Violation, crawler: &str) -> Vec<Link> {
+    let [_, nouns] = nouns_of(violation);
+    let reason = if is_of_form(violation) { FORM } else { "" };
+    let list =
+        |parameter: &str, value: &str| link::violations(&[(parameter, value), ("reason", reason)]);
+    let mut links = vec![Link { path: try_it(violation), name: "Try this request now".to_owned() }];
+    let token = &*violation.product_token;
+    if !matches!(token, "" | Violation::NAMELESS) {
+        links.push(Link { path: link::crawler(token, &[]), name: format!("About {crawler}") });
+        links.push(Link { path: list("crawler", token), name: format!("{nouns} by {crawler}") });
+    }
+    let path = format!("{}$", &*violation.path);
+    links.push(Link { path: list("path", &path), name: format!("{nouns} at this path") });
+    links
+}
+
+/// The decision about the recorded request by the rules of today. A record may have a network or a
+/// hash in place of the address.
+fn try_it(violation: &Violation) -> String {
+    let octets = violation.path.path_octets();
+    let path = octets.and_then(|octets| String::from_utf8(octets).ok());
+    let path = path.unwrap_or_else(|| violation.path.to_string());
+    let host = match &*violation.host {
+        address if address.contains(':') => format!("[{address}]"),
+        name => name.to_owned(),
+    };
+    let user_agent = escape::original(&violation.user_agent);
+    let user_agent = user_agent.and_then(|octets| String::from_utf8(octets).ok());
+    let url = format!("https://{host}{path}");
+    let address = violation.client_ip.parse::<IpAddr>().map(|_| &*violation.client_ip);
+    let parameters = [
+        ("user_agent", user_agent.as_deref().unwrap_or(&violation.user_agent)),
+        ("url", &url),
+        ("address", address.unwrap_or_default()),
+    ];
+    link::with_query("/try", &parameters)
+}

@@ -1,0 +1,165 @@
+//! The words of records as sentences.
+
+use crate::{
+    records::violations::{Error, ReadState, RobotsRead},
+    review::report::terms::Refusal,
+    rules::crawlers::Class,
+};
+
+/// A message of an error as a sentence.
+pub(super) fn sentence(message: &str) -> String {
+    let mut letters = message.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).chain(['.']).collect()
+}
+
+/// The name that a filter means. One that nobody knows is a fault, as a sentence.
+pub(super) fn known(
+    name: Option<Result<String, Refusal>>,
+    faults: &mut Vec<String>,
+) -> Result<Option<String>, Error> {
+    match name {
+        Some(Ok(name)) => return Ok(Some(name)),
+        Some(Err(Refusal::Term(why))) => faults.push(sentence(&why)),
+        Some(Err(Refusal::Store(error))) => return Err(error),
+        None => {}
+    }
+    Ok(None)
+}
+
+/// The clients of a class, by its name.
+pub(super) fn class(name: &str) -> &'static str {
+    match name {
+        one if one == Class::Crawler.as_str() => "crawlers",
+        one if one == Class::UserTriggered.as_str() => "fetchers for people",
+        one if one == Class::Automation.as_str() => "other programs",
+        one if one == Class::App.as_str() => "apps",
+        one if one == Class::Browser.as_str() => "people",
+        _ => "clients without a name",
+    }
+}
+
+/// The reason of a decision, by its stable code; empty for a code of a newer version.
+pub(super) fn reason(code: &str) -> &'static str {
+    match code {
+        "robots.allow" => "The rules allow this path.",
+        "robots.disallow" => "The rules disallow this path.",
+        "robots.form" => {
+            "The rules allow this path, but origins may read it as one that the rules disallow. This is \
+             no violation."
+        }
+        // Records of an earlier version.
+        "robots.disallow.evasion" => {
+            "The path as written is allowed, but origins read it as one that the rules disallow."
+        }
+        "robots.disallow.hidden" => {
+            "The User-Agent is too long or has too many names, so every group counts; one disallows \
+             the path."
+        }
+        "robots.disallow.grace" => {
+            "The rules disallow this path, but the crawler may not know this edition yet."
+        }
+        "robots.disallow.spared" => {
+            "The rules disallow this path, but search engines are not refused by the rules for '*'."
+        }
+        "claim.contradicted" => "The evidence contradicts who the client says it is.",
+        "robots.crawl_delay" => "The request came before the crawl delay was over.",
+        "ladder.throttle" => "The request came before the pace of the crawler's rung allows it.",
+        "breaker.open" => "It would have been refused, but the breaker was open.",
+        "enforcement.off" => "Enforcement is off for this client.",
+        "robots.unbound" => "No group of robots.txt binds this client.",
+        "robots.robots_txt" => "Every client may read robots.txt.",
+        "robots.unknown" => "The origin's robots.txt is not known yet, so no request is judged.",
+        _ => "",
+    }
+}
+
+/// What is known about a claim, and by which evidence.
+pub(super) fn standing(standing: &str, evidence: Option<&str>) -> &'static str {
+    match (standing, evidence) {
+        ("confirmed", Some("ip-range")) => {
+            "Confirmed: the address is in a list that the operator publishes."
+        }
+        ("confirmed", Some("reverse-dns")) => {
+            "Confirmed: the address has a name of the operator, which leads back to the address."
+        }
+        ("confirmed", Some("signature")) => "Confirmed: a key of the operator signed the request.",
+        ("confirmed", _) => "Confirmed.",
+        ("contradicted", Some("ip-range")) => {
+            "Contradicted: the address is in none of the lists that the operator publishes."
+        }
+        ("contradicted", Some("reverse-dns")) => {
+            "Contradicted: the address has no name of the operator."
+        }
+        ("contradicted", Some("signature")) => {
+            "Contradicted: a key of another operator signed the request."
+        }
+        ("contradicted", _) => "Contradicted.",
+        ("unverifiable", _) => "Not verifiable: the operator publishes no evidence.",
+        _ => "Not known: the evidence was not checked, or was not there yet.",
+    }
+}
+
+/// What the crawler had read before the request.
+pub(super) fn read(read: &RobotsRead) -> &'static str {
+    match read.state {
+        ReadState::Never => "The crawler had not been seen to read robots.txt.",
+        ReadState::Older => "The crawler had read an older edition of robots.txt.",
+        ReadState::Current => "The crawler had read this edition of robots.txt.",
+    }
+}
+
+/// What became of a recorded request.
+pub(super) fn done(action: &str) -> &'static str {
+    match action {
+        "log" => "It was recorded and passed.",
+        "throttle" => "It was asked to come later.",
+        "block" => "It was refused.",
+        _ => "",
+    }
+}
+
+/// What would become of a request.
+pub(super) fn would_be(action: &str) -> &'static str {
+    match action {
+        "pass" => "It would pass",
+        "log" => "It would pass, and be recorded",
+        "throttle" => "It would be asked to come later",
+        "block" => "It would be refused",
+        _ => "It would be decided",
+    }
+}
+
+/// The sentences that say something.
+pub(super) fn sentences<const N: usize>(all: [&str; N]) -> String {
+    all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::{
+        crawlers::{Evidence, Outcome},
+        enforce::Action,
+    };
+
+    #[test]
+    fn every_word_of_a_decision_has_a_sentence() {
+        let source = include_str!("../../rules/enforce/decision.rs");
+        let codes = source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next());
+        let codes: Vec<&str> = codes.filter(|code| code.contains('.')).collect();
+        assert!(codes.len() > 10, "{codes:?}");
+        for code in codes {
+            assert!(reason(code).ends_with('.'), "{code}");
+        }
+        for action in Action::ALL.map(Action::as_str) {
+            assert_ne!(would_be(action), "It would be decided", "{action}");
+        }
+        for outcome in [Outcome::Confirmed, Outcome::Contradicted] {
+            for evidence in Evidence::ALL {
+                let text = standing(outcome.as_str(), Some(evidence.as_str()));
+                assert!(text.contains(": "), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The format of a log: a known one by its name, or a pattern.
+
+use std::fmt;
+
+use crate::base::escape::shown;
+
+use super::{
+    alb, apache,
+    entry::{Entry, Fault},
+    haproxy, json, nginx, own,
+    pattern::Pattern,
+    w3c::Columns,
+};
+
+/// The names of formats, with what they are.
+pub const NAMES: [(&str, &str); 14] = [
+    ("combined", "nginx and Apache: combined"),
+    ("common", "the common log format"),
+    ("vhost_combined", "Apache: combined with the virtual host before it"),
+    ("json", "JSON lines under usual names"),
+    ("caddy", "Caddy"),
+    ("traefik", "Traefik, as JSON or in the common form"),
+    ("haproxy", "HAProxy: option httplog"),
+    ("cloudflare", "Cloudflare Logpush: HTTP requests"),
+    ("alb", "AWS Application Load Balancer"),
+    ("cloudfront", "AWS CloudFront: standard log"),
+    ("w3c", "W3C extended"),
+    ("iis", "IIS, W3C extended"),
+    ("beadle", "Beadle's own violation records"),
+    ("beadle-access", "Beadle's own access log, in both of its forms"),
+];
+
+const COMBINED: &str = r#"%h %l %u [%{common}t] "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
+const COMMON: &str = r#"%h %l %u [%{common}t] "%r" %>s %b"#;
+const VHOST: &str = r#"%v %h %l %u [%{common}t] "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
+
+/// The format of a log.
+#[derive(Clone, Debug)]
+pub struct Format {
+    name: String,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Pattern(Box<Pattern>),
+    Json,
+    /// JSON, or lines of this pattern.
+    Either(Box<Pattern>),
+    /// Beadle's own JSON, or lines of this pattern.
+    Beadle(Box<Pattern>),
+    Alb,
+    Haproxy,
+    /// The columns come with the file.
+    W3c,
+}
+
+/// A format that isn't known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown(String);
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Format {
+    /// The format of a name, or of a pattern: `$variables` as in nginx's `log_format`, `%directives` as
+    /// in Apache's `LogFormat`.
+    ///
+    /// # Errors
+    /// The text is neither.
+    pub fn of(text: &str) -> Result<Self, Unknown> {
+        let kind = match text {
+            "combined" => Kind::Pattern(builtin(COMBINED)?),
+            "common" => Kind::Pattern(builtin(COMMON)?),
+            "vhost_combined" => Kind::Pattern(builtin(VHOST)?),
+            "traefik" => Kind::Either(builtin(COMBINED)?),
+            "json" | "caddy" | "cloudflare" | "beadle" => Kind::Json,
+            "beadle-access" => Kind::Beadle(builtin(own::COMBINED)?),
+            "alb" => Kind::Alb,
+            "haproxy" => Kind::Haproxy,
+            "w3c" | "iis" | "cloudfront" => Kind::W3c,
+            pattern if pattern.contains('$') => {
+                Kind::Pattern(compiled(Pattern::new(nginx::tokens(pattern), false))?)
+            }
+            pattern if pattern.contains('%') => {
+                let tokens = apache::tokens(pattern);
+                Kind::Pattern(compiled(tokens.and_then(|tokens| Pattern::new(tokens, false)))?)
+            }
+            other => return Err(unknown(other)),
+        };
+        Ok(Self { name: text.to_owned(), kind })
+    }
+
+    /// The name, or the pattern.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the file itself names the columns.
+    pub const fn has_header(&self) -> bool {
+        matches!(self.kind, Kind::W3c)
+    }
+
+    /// Whether a line is one of Beadle's own access log.
+    pub(super) fn is_of_beadle(&self, line: &[u8]) -> bool {
+        matches!(&self.kind, Kind::Beadle(combined) if own::is_line(line, combined))
+    }
+
+    /// The entry of a line without its end; `None` for a comment. `header` holds the columns that
+    /// the file itself names.
+    ///
+    /// # Errors
+    /// The line is no entry.
+    pub fn parse<'l>(
+        &self,
+        line: &'l [u8],
+        header: &mut Columns,
+    ) -> Result<Option<Entry<'l>>, Fault> {
+        let entry = match &self.kind {
+            Kind::Pattern(pattern) => pattern.parse(line)?,
+            Kind::Either(pattern) if !line.starts_with(b"{") => pattern.parse(line)?,
+            Kind::Json | Kind::Either(_) => json::parse(line)?,
+            Kind::Beadle(_) if line.starts_with(b"{") => own::parse(line)?,
+            Kind::Beadle(pattern) => pattern.parse(line)?,
+            Kind::Alb => alb::parse(line)?,
+            Kind::Haproxy => haproxy::parse(line)?,
+            Kind::W3c => {
+                if line.starts_with(b"#") {
+                    *header = Columns::of(line).unwrap_or_else(|| std::mem::take(header));
+                    return Ok(None);
+                }
+                header.parse(line)?
+            }
+        };
+        if entry.client.is_none() {
+            return Err(Fault::Address);
+        }
+        Ok(Some(entry))
+    }
+}
+
+/// A pattern of ours: servers may add values behind it.
+fn builtin(pattern: &str) -> Result<Box<Pattern>, Unknown> {
+    compiled(apache::tokens(pattern).and_then(|tokens| Pattern::new(tokens, true)))
+}
+
+fn compiled(pattern: Result<Pattern, String>) -> Result<Box<Pattern>, Unknown> {
+    let refused = |why| Unknown(format!("the log format can't be used: {why}"));
+    pattern.map(Box::new).map_err(refused)
+}
+
+fn unknown(name: &str) -> Unknown {
+    let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+    Unknown(format!(
+        "'{}' is no log format (one of {}, or a pattern such as nginx's log_format or Apache's \
+         LogFormat)",
+        shown(name),
+        names.join(", ")
+    ))
+}

@@ -1,0 +1,65 @@
+//! An allow or disallow line (§2.2.2).
+
+use super::{normal, pattern::Pattern};
+use crate::base::diagnostic::Diagnostic;
+
+/// An allow or disallow line (§2.2.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Allow or disallow.
+    pub directive: Directive,
+    /// The path pattern as written. Octets that are not UTF-8 are percent-encoded, which changes
+    /// no match. The empty pattern has no effect (`empty-pattern`).
+    pub pattern: String,
+    /// Line in the file, from 1; 0 if the rule comes from no file.
+    pub line: u32,
+}
+
+/// What a rule does with the paths that it matches. Of two equally specific rules the lesser
+/// decides: allow before disallow (§2.2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Directive {
+    /// Crawlers may fetch them.
+    Allow,
+    /// Crawlers must not fetch them.
+    Disallow,
+}
+
+impl Rule {
+    /// The rule for `pattern` in printable ASCII: other octets, and the space, are
+    /// percent-encoded (§2.2.2). The empty pattern is accepted and has no effect.
+    ///
+    /// # Errors
+    /// The refusals of [`Pattern::new`], except the empty pattern: a pattern that starts with
+    /// neither `/` nor `*`, and one with control characters or `#`.
+    pub fn new(directive: Directive, pattern: &str) -> Result<Self, Diagnostic> {
+        if !pattern.is_empty() {
+            Pattern::new(pattern)?;
+        }
+        Ok(Self { directive, pattern: normal::ascii(pattern.as_bytes()), line: 0 })
+    }
+
+    /// Whether it spells what origins drop from a path: `;`, `//` or an empty query. Where such a rule
+    /// allows a path, these stay as they are, so the path has fewer evasion forms.
+    pub fn spells_what_is_dropped(&self) -> bool {
+        [";", "%3B", "%3b", "//", "?"].iter().any(|part| self.pattern.contains(part))
+    }
+}
+
+impl Directive {
+    /// The name of the line as files are written: `Allow`.
+    pub const fn field_name(self) -> &'static str {
+        match self {
+            Self::Allow => "Allow",
+            Self::Disallow => "Disallow",
+        }
+    }
+
+    /// The name of the line as the ABNF writes it: `allow`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Disallow => "disallow",
+        }
+    }
+}

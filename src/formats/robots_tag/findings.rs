@@ -1,0 +1,288 @@
+//! The findings about a robots tag, bounded in number. A finding never changes the tag.
+
+use super::{
+    first_draft::is_first_draft,
+    known_rules::{self, ValueKind},
+    limits::MAX_BYTES,
+    rule::Rule,
+    scope::Scope,
+    tag::RobotsTag,
+};
+use crate::base::{diagnostic::Diagnostic, escape::shown};
+
+/// The most findings about one field. A hostile field has thousands of members.
+const MAX_FINDINGS: usize = 32;
+
+/// The findings so far.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<Diagnostic>);
+
+impl Findings {
+    /// The findings that were kept.
+    pub(super) fn into_vec(self) -> Vec<Diagnostic> {
+        self.0
+    }
+
+    /// How many findings were kept.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Removes all but the first `len`.
+    pub(super) fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
+    }
+
+    /// Adds a finding, unless there are too many. The text is built only if it is kept.
+    fn add(&mut self, finding: impl FnOnce() -> Diagnostic) {
+        if self.0.len() < MAX_FINDINGS {
+            self.0.push(finding());
+        }
+    }
+
+    /// The field is longer than a crawler has to read.
+    pub(super) fn too_long(&mut self, length: usize) {
+        self.add(|| {
+            Diagnostic::warning(
+                "robots_tag.too_long",
+                format!(
+                    "Robots-Tag has {length} bytes; crawlers may ignore all after the first \
+                     {MAX_BYTES}"
+                ),
+            )
+        });
+    }
+
+    /// The whole field is void for this reason.
+    pub(super) fn void(&mut self, value: &[u8], error: &sfv::Error) {
+        let shown = shown(value);
+        let lower = value.to_ascii_lowercase();
+        let (code, help) = if value.trim_ascii_end().ends_with(b",") {
+            ("robots_tag.trailing_comma", "remove the comma at the end")
+        } else if sfv::Parser::new(&lower).parse_list::<sfv::List>().is_ok() {
+            ("robots_tag.upper_case_key", "write the rules in lower case")
+        } else if is_first_draft(&String::from_utf8_lossy(value)) {
+            ("robots_tag.old_draft_syntax", "write '*;noindex, ExampleBot;nosnippet'")
+        } else if value.windows(2).any(|pair| pair == b": ") {
+            ("robots_tag.legacy_syntax", "write 'googlebot;noindex', or use X-Robots-Tag")
+        } else {
+            ("robots_tag.invalid_field", "write '*;noindex, ExampleBot;nosnippet'")
+        };
+        self.add(|| {
+            let message =
+                format!("'{shown}' is not a structured field, so crawlers ignore it: {error}");
+            Diagnostic::error(code, message).help(help)
+        });
+    }
+
+    /// A member that is an Inner List or neither Token nor String (§3.1.1: "each member of the
+    /// List is an Item representing a product token").
+    pub(super) fn no_item(&mut self) {
+        self.add(|| {
+            let message = "a member that is neither a token nor a string names no crawler";
+            Diagnostic::warning("robots_tag.not_a_product_token", message)
+        });
+    }
+
+    /// A member whose name can't be a product token.
+    pub(super) fn no_product_token(&mut self, name: &str) {
+        let shown = shown(name);
+        if name.contains(':') {
+            self.add(|| {
+                let message = format!("'{shown}' is read as one name, which no crawler has");
+                Diagnostic::warning("robots_tag.legacy_syntax", message)
+                    .help("write 'googlebot;noindex', or use X-Robots-Tag")
+            });
+        } else {
+            self.add(|| {
+                let message =
+                    format!("'{shown}' is not a product token, so its rules apply to no crawler");
+                Diagnostic::warning("robots_tag.not_a_product_token", message)
+            });
+        }
+    }
+
+    /// A member that is named like a rule, or has no rules.
+    pub(super) fn member(&mut self, name: &str, has_rules: bool) {
+        if known_rules::lookup_any_case(name).is_some() {
+            self.add(|| {
+                let message =
+                    format!("'{name}' is read as a product token here, so it restricts no crawler");
+                Diagnostic::warning("robots_tag.rule_as_product_token", message)
+                    .help(format!("write '*;{}'", name.to_ascii_lowercase()))
+            });
+        } else if !has_rules {
+            self.add(|| {
+                let message = format!("'{}' has no rules, and lifts none", shown(name));
+                Diagnostic::note("robots_tag.no_rules", message)
+            });
+        }
+    }
+
+    /// A key twice in one member: the last one counts (RFC 9651 §4.2.3.2).
+    pub(super) fn repeated(&mut self, key: &str) {
+        self.add(|| {
+            let message = format!("'{key}' stands twice in one member; the last one counts");
+            Diagnostic::warning("robots_tag.repeated_rule", message)
+        });
+    }
+
+    /// `?0`: a rule that is not set, which lifts nothing.
+    pub(super) fn unset(&mut self, key: &str) {
+        self.add(|| {
+            let message = format!("'{key}=?0' has no effect: no rule lifts a restriction");
+            Diagnostic::note("robots_tag.unset_rule", message)
+        });
+    }
+
+    /// Sets the place of all but the first `len`.
+    pub(super) fn place(&mut self, len: usize, line: u32, column: u32) {
+        for finding in self.0.iter_mut().skip(len) {
+            finding.place.line = Some(line);
+            finding.place.column = Some(column);
+        }
+    }
+
+    /// The document is in an encoding that doesn't extend ASCII.
+    pub(super) fn utf16(&mut self) {
+        self.add(|| {
+            Diagnostic::warning(
+                "robots_tag.utf16",
+                "the document is UTF-16, which Beadle does not read",
+            )
+            .help("serve it as UTF-8")
+        });
+    }
+
+    /// The head is longer than the part of the document that is read.
+    pub(super) fn head_cut(&mut self, limit: usize) {
+        self.add(|| {
+            let message =
+                format!("the head does not end within {limit} bytes; the rest is ignored");
+            Diagnostic::warning("robots_tag.head_cut", message)
+        });
+    }
+
+    /// There are more elements than are read.
+    pub(super) fn too_many_metas(&mut self, limit: usize) {
+        self.add(|| {
+            let message =
+                format!("more than {limit} meta elements for crawlers; the rest is ignored");
+            Diagnostic::warning("robots_tag.too_many_metas", message)
+        });
+    }
+
+    /// A `content` longer than is read.
+    pub(super) fn content_cut(&mut self, length: usize) {
+        self.add(|| {
+            let message = format!(
+                "the content has {length} bytes; all after the first {MAX_BYTES} is ignored"
+            );
+            Diagnostic::warning("robots_tag.too_long", message)
+        });
+    }
+
+    /// An element outside the head, which crawlers need not read.
+    pub(super) fn outside_head(&mut self, name: &str) {
+        self.add(|| {
+            let message =
+                format!("<meta name=\"{}\"> stands outside the head and is ignored", shown(name));
+            Diagnostic::warning("robots_tag.meta_outside_head", message)
+                .help("move it into the head; only some crawlers read it in the body")
+        });
+    }
+
+    /// An element that only crawlers without scripts read.
+    pub(super) fn in_noscript(&mut self, name: &str) {
+        self.add(|| {
+            let message = format!(
+                "crawlers that run scripts may ignore <meta name=\"{}\"> in noscript",
+                shown(name)
+            );
+            Diagnostic::warning("robots_tag.meta_in_noscript", message)
+                .help("move it out of the noscript element")
+        });
+    }
+
+    /// An element without rules.
+    pub(super) fn no_content(&mut self, name: &str) {
+        self.add(|| {
+            let message = format!("<meta name=\"{}\"> without content has no effect", shown(name));
+            Diagnostic::warning("robots_tag.meta_without_content", message)
+                .help("write content=\"noindex\", or another rule")
+        });
+    }
+
+    /// An element whose spelling no crawler need read.
+    pub(super) fn not_a_robots_meta(&mut self, attribute: &str, value: &str) {
+        self.add(|| {
+            let message = format!("<meta {attribute}=\"{}\"> is not a robots tag", shown(value));
+            Diagnostic::warning("robots_tag.meta_misspelt", message)
+                .help("write <meta name=\"robots\">, or one element for each crawler")
+        });
+    }
+
+    /// A crawler's name before a colon, in an element that already names its crawler.
+    pub(super) fn name_in_meta(&mut self, part: &str) {
+        self.add(|| {
+            let message = format!("'{}' names a crawler where only rules are read", shown(part));
+            Diagnostic::warning("robots_tag.name_in_content", message)
+                .help("write <meta name=\"googlebot\"> for one crawler")
+        });
+    }
+
+    /// An undocumented rule, or a value of the wrong kind.
+    pub(super) fn rule(&mut self, rule: &Rule) {
+        let Some(kind) = rule.kind() else {
+            return self.add(|| {
+                let message = format!("unknown rule '{}', kept as it is", rule.name());
+                Diagnostic::note("robots_tag.unknown_rule", message)
+            });
+        };
+        if rule.fits_its_kind() {
+            return;
+        }
+        let shown = shown(rule.to_string());
+        if kind == ValueKind::None {
+            self.add(|| {
+                let message =
+                    format!("'{shown}': the value is not a Boolean, so crawlers ignore the rule");
+                Diagnostic::warning("robots_tag.value_not_boolean", message)
+                    .help(format!("write '{}' without a value", rule.name()))
+            });
+        } else {
+            self.add(|| {
+                let message = format!("'{shown}': the value is not {kind}");
+                Diagnostic::warning("robots_tag.wrong_value", message)
+            });
+        }
+    }
+
+    /// A part of a line that could not be understood.
+    pub(super) fn not_understood(&mut self, part: &str) {
+        self.add(|| {
+            let message = format!("'{}' is not understood", shown(part));
+            Diagnostic::warning("robots_tag.not_understood", message)
+        });
+    }
+
+    /// `all` next to a restriction.
+    pub(super) fn contradiction(&mut self) {
+        self.add(|| {
+            let message = "'all' next to a restriction has no effect: the restriction counts";
+            Diagnostic::warning("robots_tag.contradiction", message)
+        });
+    }
+
+    /// A [`Self::contradiction`] for each scope of `tag` with `all` and a restriction.
+    pub(super) fn contradictions(&mut self, tag: &RobotsTag) {
+        let says_all = |rules: &[Rule]| rules.iter().any(|rule| rule.name() == "all");
+        for (scope, rules) in tag.scopes() {
+            let others =
+                rules.len() > 1 || (*scope != Scope::Any && !tag.rules_of(&Scope::Any).is_empty());
+            if says_all(rules) && others {
+                self.contradiction();
+            }
+        }
+    }
+}

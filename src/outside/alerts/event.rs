@@ -1,0 +1,51 @@
+//! One event, as JSON.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::rules::policy::AlertKind;
+
+/// An event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// The kind, or `test`.
+    pub kind: &'static str,
+    /// What it is about: two events of one kind with the same subject tell the same.
+    pub subject: String,
+    /// The time at which Beadle noticed it.
+    pub at: Timestamp,
+    /// The event in one sentence.
+    pub summary: String,
+    /// What it is about: `site`, `crawlers`, …
+    pub details: Map<String, Value>,
+}
+
+impl Event {
+    pub(super) fn new(
+        (kind, subject): (AlertKind, String),
+        at: Timestamp,
+        summary: String,
+        details: Value,
+    ) -> Self {
+        let details = match details {
+            Value::Object(details) => details,
+            _ => Map::new(),
+        };
+        Self { kind: kind.as_str(), subject, at, summary, details }
+    }
+
+    /// An event that only shows that a webhook works.
+    pub fn test(at: Timestamp) -> Self {
+        let summary = "a test of this webhook; nothing happened".to_owned();
+        Self { kind: "test", subject: String::new(), at, summary, details: Map::new() }
+    }
+
+    /// The body of the request: `type`, `timestamp`, and `data` with the `summary` and the details.
+    pub fn body(&self) -> String {
+        let mut data = Map::new();
+        data.insert("summary".to_owned(), Value::String(self.summary.clone()));
+        data.extend(self.details.clone());
+        let timestamp = format!("{:.3}", self.at);
+        json!({ "type": self.kind, "timestamp": timestamp, "data": data }).to_string()
+    }
+}

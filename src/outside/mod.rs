@@ -1,0 +1,12 @@
+//! Dealings with other machines that are about no request.
+//!
+//! Look here for certificates, alerts, and a policy on a web server.
+//!
+//! ```text
+//! tls ─▶ acme     alerts     remote
+//! ```
+
+pub mod acme; // certificates ordered from an authority
+pub mod alerts; // events for the operator, sent to webhooks
+pub mod remote; // a policy on a web server
+pub mod tls; // certificates of the listeners

@@ -1,0 +1,137 @@
+//! One fetch of a policy and of its signature.
+
+use std::path::PathBuf;
+
+use crate::base::fetch::{self, Client, Reach, Redirects, Request, Response, Settings, Validators};
+
+use super::{Address, Document, Failure, KeptCopy, PublicKey, document::MAX_BYTES, key::Signature};
+
+/// The largest file of a signature, in octets.
+const MAX_SIGNATURE: usize = 1 << 10;
+
+/// The result of a fetch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fetched {
+    /// The server has another document.
+    New(Document),
+    /// The server has the document of the last fetch.
+    Unchanged,
+}
+
+/// A policy on a web server.
+#[derive(Debug)]
+pub struct Remote {
+    address: Address,
+    key: Option<PublicKey>,
+    copy: KeptCopy,
+    client: Client,
+    /// Those of `last`.
+    validators: Validators,
+    last: Option<Vec<u8>>,
+}
+
+impl Remote {
+    /// The policy at an address. With a key, it needs a valid signature. `copy` is the file of the last
+    /// good one.
+    ///
+    /// # Errors
+    /// The HTTP client can't be set up.
+    pub fn new(address: Address, key: Option<PublicKey>, copy: PathBuf) -> Result<Self, Failure> {
+        let client = Client::verbatim(Settings {
+            user_agent: fetch::PRODUCT,
+            reach: Reach::Secure,
+            redirects: Redirects::Follow,
+            authorities: None,
+            resolver: None,
+        });
+        let client = client.map_err(Failure::Client)?;
+        let copy = KeptCopy::new(copy, address.shown().to_owned(), key);
+        Ok(Self { address, key, copy, client, validators: Validators::default(), last: None })
+    }
+
+    /// The address without its secrets.
+    pub fn name(&self) -> &str {
+        self.address.shown()
+    }
+
+    /// The last good copy.
+    pub const fn copy(&self) -> &KeptCopy {
+        &self.copy
+    }
+
+    /// Fetches the policy, unless the server says that it is the one of the last fetch.
+    ///
+    /// # Errors
+    /// There is no policy with a valid signature.
+    pub async fn fetch(&mut self) -> Result<Fetched, Failure> {
+        let response = self.get(self.address.url(), &self.validators).await;
+        let response = response.map_err(refusal)?;
+        match (response.status(), &self.last) {
+            (200, _) => {}
+            (304, Some(_)) => return Ok(Fetched::Unchanged),
+            (status, _) => return Err(Failure::Fetch(fetch::Failure::Status(status))),
+        }
+        if response.is_encoded() {
+            return Err(Failure::Encoded);
+        }
+        let validators = response.validators();
+        let bytes = response.body(MAX_BYTES).await.map_err(refusal)?.to_vec();
+        let fetched = if self.last.as_ref() == Some(&bytes) {
+            Fetched::Unchanged
+        } else {
+            let signature = self.signature(&bytes).await?;
+            let document = Document { bytes, signature };
+            self.refuse_older(&document)?;
+            self.last = Some(document.bytes.clone());
+            Fetched::New(document)
+        };
+        // Not before: a refused policy may get its signature later.
+        self.validators = validators;
+        Ok(fetched)
+    }
+
+    /// Refuses a signed document that does not follow the last good one: anyone who has an older one can
+    /// send it again, signature and all.
+    fn refuse_older(&self, document: &Document) -> Result<(), Failure> {
+        if self.key.is_none() {
+            return Ok(());
+        }
+        let copy = self.copy.last_good().ok();
+        let last = copy.as_ref().and_then(Document::serial).unwrap_or(0);
+        let is_same = copy.is_some_and(|copy| copy.bytes == document.bytes);
+        match document.serial() {
+            Some(found) if found > last || last == 0 || is_same => Ok(()),
+            found => Err(Failure::Older { found, last }),
+        }
+    }
+
+    /// The valid signature of these bytes, if there is a key.
+    async fn signature(&self, bytes: &[u8]) -> Result<Option<Signature>, Failure> {
+        let Some(key) = &self.key else { return Ok(None) };
+        let url = self.address.signature_url();
+        let response = self.get(&url, &Validators::default()).await;
+        let response = response.map_err(Failure::NoSignature)?;
+        match response.status() {
+            200 => {}
+            status => return Err(Failure::NoSignature(fetch::Failure::Status(status))),
+        }
+        let file = response.body(MAX_SIGNATURE).await.map_err(Failure::NoSignature)?;
+        let signature = Signature::read(&file).ok_or(Failure::UnreadableSignature)?;
+        match key.verifies(bytes, &signature) {
+            true => Ok(Some(signature)),
+            false => Err(Failure::WrongSignature),
+        }
+    }
+
+    async fn get(&self, url: &str, validators: &Validators) -> Result<Response, fetch::Failure> {
+        self.client.get(Request { url, host: None, forwarded: None, validators }).await
+    }
+}
+
+fn refusal(failure: fetch::Failure) -> Failure {
+    match failure {
+        fetch::Failure::TooLarge => Failure::TooLarge,
+        fetch::Failure::Address => Failure::Insecure,
+        other => Failure::Fetch(other),
+    }
+}

@@ -1,0 +1,125 @@
+//! The files of one certificate, and what was last read from them.
+
+use std::{path::Path, sync::Arc};
+
+use crate::{
+    base::{escape, stamp::Stamp},
+    rules::policy::CertificateFiles,
+};
+
+use super::pair::{Fault, Pair};
+
+/// The files of one certificate, and what was last read from them.
+#[derive(Debug)]
+pub(super) struct Source {
+    files: CertificateFiles,
+    /// Whether ACME writes the file, which is not there before the first order.
+    is_issued: bool,
+    /// The last good pair.
+    pub(super) pair: Option<Arc<Pair>>,
+    seen: Stamps,
+    last_read: Stamps,
+    /// Why the files as they are now were refused.
+    pub(super) fault: Option<String>,
+    /// Why the last order failed.
+    pub(super) failure: Option<String>,
+}
+
+/// The stamps of certificate and key.
+type Stamps = [Option<Stamp>; 2];
+
+/// The outcome of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// The files hold another certificate, which is presented from now on.
+    Taken,
+    /// The files hold the certificate that is presented already.
+    Unchanged,
+    /// The files are unusable: the last good certificate stays.
+    Refused,
+}
+
+impl Source {
+    /// The files as they are at a start.
+    ///
+    /// # Errors
+    /// The operator's files are unusable. What ACME wrote is issued anew.
+    pub(super) fn read(files: CertificateFiles, is_issued: bool) -> Result<Self, Fault> {
+        let stamps = stamps(&files);
+        let mut source = Self {
+            files,
+            is_issued,
+            pair: None,
+            seen: stamps.clone(),
+            last_read: stamps,
+            fault: None,
+            failure: None,
+        };
+        match Pair::read(&source.files) {
+            Ok(pair) => source.pair = Some(Arc::new(pair)),
+            Err(fault) if !is_issued => return Err(fault),
+            Err(fault) if fault.is_absent => {}
+            Err(fault) => source.refuse(&fault),
+        }
+        Ok(source)
+    }
+
+    /// Whether a file has changed since the last read, and both are stable since the last check. So a
+    /// pair that is being written is left alone.
+    pub(super) fn has_changed(&mut self) -> bool {
+        let now = stamps(&self.files);
+        let has_changed = now == self.seen && now != self.last_read;
+        self.seen = now;
+        has_changed
+    }
+
+    /// Reads the files. The last good pair stays if they are unusable.
+    pub(super) fn read_again(&mut self) -> Outcome {
+        // A change during the read is another change.
+        self.last_read = stamps(&self.files);
+        match Pair::read(&self.files) {
+            Ok(pair) => {
+                let was_refused = self.fault.take().is_some();
+                let is_same = self.pair.as_ref().is_some_and(|old| old.chain() == pair.chain());
+                if is_same {
+                    if was_refused {
+                        let file = self.name();
+                        tracing::info!(file, "certificate accepted again: it is the present one");
+                    }
+                    return Outcome::Unchanged;
+                }
+                let (file, ends) = (self.name(), pair.ends);
+                tracing::info!(file, %ends, "certificate taken");
+                self.failure = None;
+                self.pair = Some(Arc::new(pair));
+                Outcome::Taken
+            }
+            Err(fault) if self.is_issued && fault.is_absent => Outcome::Unchanged,
+            Err(fault) => {
+                self.refuse(&fault);
+                Outcome::Refused
+            }
+        }
+    }
+
+    fn refuse(&mut self, fault: &Fault) {
+        let error = escape::bounded(fault.to_string().as_bytes(), 500);
+        let kept = if self.pair.is_some() { "the last good one stays" } else { "there is none" };
+        tracing::error!(code = "tls.certificate_refused", error, "certificate refused: {kept}");
+        self.fault = Some(error);
+    }
+
+    /// Whether this is the file of the certificate.
+    pub(super) fn is_in(&self, file: &Path) -> bool {
+        self.files.certificate == file
+    }
+
+    /// The name of the certificate's file, as it is shown.
+    pub(super) fn name(&self) -> String {
+        escape::path(&self.files.certificate)
+    }
+}
+
+fn stamps(files: &CertificateFiles) -> Stamps {
+    [Stamp::of(&files.certificate), Stamp::of(&files.key)]
+}

@@ -1,0 +1,125 @@
+//! `beadle crawlers list` and `show`: the entries of a catalogue.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use crate::{
+    base::{escape, product_token::ProductToken},
+    program::console::{
+        exit::{Error, Exit},
+        output::{Format, json},
+    },
+    rules::{
+        crawlers::{Catalogue, Crawler, Honours, Kind, Purpose, Status},
+        policy::suggestion,
+    },
+};
+
+#[derive(Serialize)]
+struct EntryRow<'a> {
+    product_token: &'a ProductToken,
+    aliases: &'a [ProductToken],
+    operator: Option<&'a str>,
+    purpose: Purpose,
+    kind: Kind,
+    status: Status,
+    documentation: Option<&'a str>,
+    contact: Option<&'a str>,
+    honours: Honours,
+    falls_back_to: &'a [ProductToken],
+    ignores_star: bool,
+}
+
+impl<'a> EntryRow<'a> {
+    fn of(crawler: &'a Crawler) -> Self {
+        Self {
+            product_token: crawler.product_token(),
+            aliases: crawler.aliases(),
+            operator: crawler.operator(),
+            purpose: crawler.purpose(),
+            kind: crawler.kind(),
+            status: crawler.status(),
+            documentation: crawler.documentation(),
+            contact: crawler.contact(),
+            honours: crawler.honours(),
+            falls_back_to: crawler.falls_back_to(),
+            ignores_star: crawler.ignores_star(),
+        }
+    }
+}
+
+/// Lists the entries of a purpose, or all.
+pub(super) fn list(
+    catalogue: &Catalogue,
+    purpose: Option<&str>,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let purpose = purpose.map(|name| {
+        Purpose::from_name(name).ok_or_else(|| {
+            let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
+            let hint = suggestion(name, known()).unwrap_or_else(|| {
+                format!("the purposes are {}", known().collect::<Vec<_>>().join(", "))
+            });
+            let name = escape::bounded(name.as_bytes(), 100);
+            Error::Refused(format!("no purpose '{name}' ({hint})"))
+        })
+    });
+    let purpose = purpose.transpose()?;
+    let wanted = |crawler: &&Crawler| purpose.is_none_or(|wanted| crawler.purpose() == wanted);
+    for crawler in catalogue.iter().filter(wanted) {
+        match format {
+            Format::Json => json(out, &EntryRow::of(crawler))?,
+            Format::Text => writeln!(
+                out,
+                "{:<28} {:<13} {}",
+                crawler.product_token(),
+                crawler.purpose().as_str(),
+                crawler.operator().unwrap_or("-")
+            )?,
+        }
+    }
+    Ok(Exit::Fine)
+}
+
+/// Shows one entry.
+pub(super) fn show(
+    catalogue: &Catalogue,
+    name: &str,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let Some(crawler) = catalogue.find(name) else {
+        let hint = catalogue.closest(name).map_or_else(
+            || "'beadle crawlers list' shows all of them".to_owned(),
+            |close| format!("did you mean '{close}'?"),
+        );
+        let name = escape::bounded(name.as_bytes(), 100);
+        return Err(Error::Refused(format!("no crawler named '{name}' is known ({hint})")));
+    };
+    let entry = EntryRow::of(crawler);
+    if format == Format::Json {
+        json(out, &entry)?;
+        return Ok(Exit::Fine);
+    }
+    let joined = |tokens: &[ProductToken]| {
+        tokens.iter().map(ProductToken::as_str).collect::<Vec<_>>().join(", ")
+    };
+    writeln!(out, "{}", entry.product_token)?;
+    let groups = joined(&crawler.groups().cloned().collect::<Vec<_>>());
+    let obeys = if entry.ignores_star { groups } else { format!("{groups}, then *") };
+    for (label, value) in [
+        ("also", joined(entry.aliases)),
+        ("operator", entry.operator.unwrap_or_default().to_owned()),
+        ("purpose", entry.purpose.as_str().to_owned()),
+        ("group", obeys),
+        ("contact", entry.contact.unwrap_or_default().to_owned()),
+        ("see", entry.documentation.unwrap_or_default().to_owned()),
+    ] {
+        if !value.is_empty() {
+            writeln!(out, "  {label:<9} {value}")?;
+        }
+    }
+    Ok(Exit::Fine)
+}

@@ -1,0 +1,108 @@
+//! Examples in the help of every verb.
+//!
+//! The examples of a verb are the lines of its long help that begin with two spaces and run `beadle`.
+//! The short help shows them too. For a verb whose long help is one text, they are in [`EXAMPLES`].
+
+use clap::Command;
+
+/// Examples of verbs without any in their long help.
+const EXAMPLES: [(&str, &[&str]); 17] = [
+    ("serve", &["beadle serve --config beadle.yaml", "beadle serve --log-format json"]),
+    ("reload", &["beadle reload --config beadle.yaml", "beadle reload --format json"]),
+    ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),
+    ("robots accept", &["beadle robots accept --site www.example.com"]),
+    ("crawlers", &["beadle crawlers list --purpose ai-training", "beadle crawlers show GPTBot"]),
+    ("crawlers identify", &["beadle crawlers identify < user-agents.txt"]),
+    ("crawlers list", &["beadle crawlers list --purpose ai-training"]),
+    ("crawlers show", &["beadle crawlers show GPTBot"]),
+    (
+        "crawlers score",
+        &["beadle crawlers score GPTBot", "beadle crawlers score bingbot --since 30d"],
+    ),
+    ("crawlers update", &["beadle crawlers update --from crawlers.yaml"]),
+    ("crawlers evaluate", &["beadle crawlers evaluate labelled.jsonl"]),
+    ("store check", &["beadle store check", "beadle store check --format json"]),
+    ("store backup", &["beadle store backup /var/backups/violations.db"]),
+    ("store compact", &["beadle store compact"]),
+    ("fleet", &["beadle fleet --config beadle.yaml", "beadle fleet --format json"]),
+    ("alerts", &["beadle alerts test"]),
+    ("alerts test", &["beadle alerts test --config beadle.yaml"]),
+];
+
+/// The command with examples in the help of each verb.
+pub(super) fn with_examples(command: Command) -> Command {
+    below(command, "")
+}
+
+fn below(command: Command, path: &str) -> Command {
+    let names: Vec<String> =
+        command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
+    names.into_iter().fold(command, |command, name| {
+        let path = format!("{path} {name}");
+        command.mut_subcommand(name, |verb| below(shown(verb, path.trim_start()), &path))
+    })
+}
+
+/// The verb with its examples after the help.
+fn shown(verb: Command, path: &str) -> Command {
+    let long = verb.get_long_about().map(ToString::to_string).unwrap_or_default();
+    let own = long.lines().filter(|line| line.starts_with("  ") && line.contains("beadle "));
+    let own: Vec<&str> = own.map(str::trim).collect();
+    let (examples, is_in_long) = match own.is_empty() {
+        false => (own, true),
+        true => match EXAMPLES.iter().find(|(known, _)| *known == path) {
+            Some((_, examples)) => (examples.to_vec(), false),
+            None => return verb,
+        },
+    };
+    let text = format!("Examples:\n  {}", examples.join("\n  "));
+    let verb = verb.after_help(text);
+    // The long help has them in its text.
+    if is_in_long { verb.after_long_help("") } else { verb }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of an example, as a shell would split them, up to a pipe or a redirection.
+    fn words(example: &str) -> Vec<String> {
+        let program = example.find("beadle ").expect("it runs the program");
+        let ours = example[program..].split([' ', '\t']).filter(|word| !word.is_empty());
+        let ours = ours.take_while(|word| !["|", ">", "<"].contains(word));
+        ours.map(|word| word.trim_matches('\'').to_owned()).collect()
+    }
+
+    fn check(command: &Command, path: &str, all: &Command) {
+        for verb in command.get_subcommands() {
+            let path = format!("{path} {}", verb.get_name());
+            let help = verb.clone().render_help().to_string();
+            let (_, examples) = help.split_once("Examples:\n").unwrap_or_else(|| {
+                panic!("no example for '{path}': write some into its long help or the table here")
+            });
+            for example in examples.lines().map(str::trim).filter(|line| !line.is_empty()) {
+                assert!(example.contains(&format!("beadle{path}")), "'{path}': {example}");
+                let parsed = all.clone().try_get_matches_from(words(example));
+                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+            }
+            check(verb, &path, all);
+        }
+    }
+
+    #[test]
+    fn every_verb_has_examples_that_it_understands() {
+        let command = crate::program::cli::command();
+        check(&command, "", &command);
+    }
+
+    #[test]
+    fn no_example_is_for_a_verb_that_is_not_there() {
+        for (path, _) in EXAMPLES {
+            let command = crate::program::cli::command();
+            let verb = path.split(' ').try_fold(&command, |at, name| at.find_subcommand(name));
+            let long = verb.expect(path).get_long_about().map(ToString::to_string);
+            let has_own = long.is_some_and(|long| long.contains("\n  beadle "));
+            assert!(!has_own, "{path}: its long help has examples");
+        }
+    }
+}

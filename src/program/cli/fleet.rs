@@ -1,0 +1,193 @@
+//! `beadle fleet`: the nodes of the fleet, and where they differ.
+
+use std::{collections::BTreeSet, io::Write};
+
+use serde_json::json;
+
+use crate::{
+    base::escape,
+    program::console::{
+        config::{ConfigFile, load},
+        exit::{Error, Exit},
+        output::{self, Format},
+        runtime::control_runtime,
+        screen::Screen,
+        table::{Cell, Colour, Column, Table},
+    },
+    state::{
+        exchange::{self, Overview, Settings},
+        fleet::{Beat, Difference, LIVE, Report, differences},
+    },
+};
+
+/// List the nodes of the fleet, and where they differ.
+///
+/// Asks the shared server of the policy (fleet.shared), not the nodes. Prints each node with its
+/// policy, its editions, its lag and its health. Exits with 1 if policies, programs or editions
+/// differ, or if a node is silent.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// The columns of the table.
+const COLUMNS: [Column; 7] = [
+    column("node", 0, 8, false),
+    column("state", 1, 6, false),
+    column("policy", 2, 12, false),
+    column("version", 5, 7, false),
+    column("lag", 3, 7, true),
+    column("clock", 4, 7, true),
+    column("health", 6, 8, false),
+];
+
+const fn column(heading: &'static str, rank: u8, least: usize, is_number: bool) -> Column {
+    Column { heading, rank, least, is_number }
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    let file = args.config.name();
+    let (policy, _) = load(&args.config)?;
+    let in_file = |finding: crate::base::diagnostic::Diagnostic| {
+        Error::Findings(vec![finding.in_file(&file)])
+    };
+    let Some(settings) = Settings::of(&policy).map_err(in_file)? else {
+        return Err(Error::Refused(format!("{file}: no fleet (add the section 'fleet')")));
+    };
+    let found = control_runtime()?.block_on(exchange::overview(&settings));
+    let overview = found.map_err(|failure| {
+        let shared = policy.fleet.as_ref().map(|fleet| fleet.shared.to_string());
+        Error::Refused(format!("{}: {failure}", shared.unwrap_or_default()))
+    })?;
+    print(&overview, args.format, out)
+}
+
+/// Prints the nodes and their differences.
+fn print(overview: &Overview, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
+    let age = |beat: &Beat| overview.now.saturating_sub(beat.at).max(0);
+    let is_live = |beat: &Beat| age(beat) < LIVE;
+    let live = overview.nodes.iter().filter(|(beat, _)| is_live(beat));
+    let reports: Vec<&Report> = live.filter_map(|(_, report)| report.as_ref()).collect();
+    let differences = differences(&reports);
+    match format {
+        Format::Json => {
+            for (beat, report) in &overview.nodes {
+                output::json(out, &node(beat, report.as_ref(), is_live(beat), age(beat)))?;
+            }
+            for Difference { what, site, values } in &differences {
+                let line = json!({
+                    "kind": "difference", "what": what, "site": site, "values": values,
+                });
+                output::json(out, &line)?;
+            }
+        }
+        Format::Text => {
+            let rows: Vec<Vec<Cell>> = overview
+                .nodes
+                .iter()
+                .map(|(beat, report)| cells(beat, report.as_ref(), is_live(beat), age(beat)))
+                .collect();
+            let Screen { width, has_colours } = Screen::of_standard_output();
+            let table = Table::fit(&COLUMNS, &rows, width, has_colours, false);
+            if !rows.is_empty() {
+                writeln!(out, "{}", table.heading())?;
+            }
+            for row in &rows {
+                writeln!(out, "{}", table.line(row))?;
+            }
+            editions(&reports, out)?;
+            for one in &differences {
+                writeln!(out, "{}", sentence(one))?;
+            }
+            if overview.nodes.is_empty() {
+                writeln!(out, "no node has told the server anything yet")?;
+            }
+        }
+    }
+    let is_fine = differences.is_empty() && overview.nodes.iter().all(|(beat, _)| is_live(beat));
+    Ok(if is_fine { Exit::Fine } else { Exit::Findings })
+}
+
+fn node(beat: &Beat, report: Option<&Report>, is_live: bool, age: i64) -> serde_json::Value {
+    let editions = report.map(|report| {
+        let editions = report.serves.editions.iter();
+        editions.map(|one| json!({ "site": one.site, "edition": one.edition })).collect::<Vec<_>>()
+    });
+    json!({
+        "kind": "node",
+        "node": beat.node,
+        "state": if is_live { "live" } else { "silent" },
+        "heard_milliseconds_ago": age,
+        "policy": report.map(|report| &report.policy),
+        "version": report.map(|report| &report.version),
+        "lag_milliseconds": report.map(|report| report.lag),
+        "clock_offset_milliseconds": report.map(|report| report.offset),
+        "degraded": report.map(|report| &report.degraded),
+        "editions": editions,
+    })
+}
+
+fn cells(beat: &Beat, report: Option<&Report>, is_live: bool, age: i64) -> Vec<Cell> {
+    let state = match is_live {
+        true => Cell::from("live".to_owned()),
+        false => {
+            let text = format!("silent for {} s", age / 1_000);
+            Cell { colour: Colour::Red, ..Cell::from(text) }
+        }
+    };
+    let of = |text: &dyn Fn(&Report) -> String| {
+        Cell::from(report.map_or_else(|| "-".to_owned(), |report| escape::shown(text(report))))
+    };
+    let health = match report {
+        Some(report) if !report.degraded.is_empty() => {
+            let text = escape::shown(report.degraded.join("; "));
+            Cell { colour: Colour::Yellow, ..Cell::from(text) }
+        }
+        Some(_) => Cell::from("ok".to_owned()),
+        None => Cell::from("-".to_owned()),
+    };
+    vec![
+        Cell::from(escape::shown(&beat.node)),
+        state,
+        of(&|report| report.policy.clone()),
+        of(&|report| report.version.clone()),
+        of(&|report| format!("{} ms", report.lag)),
+        of(&|report| format!("{:+} ms", report.offset)),
+        health,
+    ]
+}
+
+/// The editions of all sites, one line for each.
+fn editions(reports: &[&Report], out: &mut dyn Write) -> Result<(), Error> {
+    let served = reports.iter().flat_map(|report| &report.serves.editions);
+    let all: BTreeSet<(&str, &str)> =
+        served.map(|one| (one.site.as_str(), one.edition.as_str())).collect();
+    if !all.is_empty() {
+        writeln!(out)?;
+    }
+    for (site, edition) in all {
+        let serves = |report: &&&Report| {
+            let mut editions = report.serves.editions.iter();
+            editions.any(|one| one.site == site && one.edition == edition)
+        };
+        let count = reports.iter().filter(serves).count();
+        let (site, edition) = (escape::shown(site), escape::shown(edition));
+        let nodes = if count == 1 { "node" } else { "nodes" };
+        writeln!(out, "{site}: edition {edition} at {count} {nodes}")?;
+    }
+    Ok(())
+}
+
+/// A difference as a sentence.
+fn sentence(Difference { what, site, values }: &Difference) -> String {
+    let values = values.iter().map(|(value, nodes)| {
+        format!("{} at {}", escape::shown(value), escape::shown(nodes.join(", ")))
+    });
+    let values: Vec<String> = values.collect();
+    let of = site.as_ref().map(|site| format!(" of {}", escape::shown(site)));
+    format!("differs: {what}{}: {}", of.unwrap_or_default(), values.join("; "))
+}

@@ -1,0 +1,185 @@
+//! `beadle reload`: the running server reads its policy again.
+
+use std::{fmt, io::Write, net::IpAddr, time::Duration};
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    base::{
+        diagnostic::{Diagnostic, Severity},
+        escape,
+        fetch::{self, Client, Failure, Post, Reach, Redirects},
+    },
+    desk::admin,
+    program::{
+        console::{
+            config::{ConfigFile, examine},
+            exit::{Error, Exit},
+            output::{self, Format},
+            runtime::control_runtime,
+        },
+        service::admin_token,
+    },
+    rules::policy,
+};
+
+/// The most time for the outcome: the look-up of new names and the first fetches come before it.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The largest answer, in octets.
+const MAX_ANSWER: usize = 4 << 20;
+
+/// Ask the running server to reload its policy, and wait for the outcome.
+///
+/// Asks over the admin listener of the policy (server.admin). Exits with 0 if the policy in the file
+/// is in force now. If the policy is refused, prints the findings and exits with 2. The last good
+/// policy then stays in force.
+#[derive(Debug, clap::Args)]
+#[command(mut_arg("config_key", |arg| arg.hide(false)))]
+#[command(mut_arg("config_copy", |arg| arg.hide(false)))]
+pub(super) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// The server's answer.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    outcome: String,
+    policy: String,
+    file: String,
+    findings: Vec<Finding>,
+}
+
+/// A finding of the server.
+#[derive(Debug, Deserialize)]
+struct Finding {
+    code: String,
+    severity: String,
+    message: String,
+    file: Option<String>,
+    line: Option<u32>,
+    column: Option<u32>,
+    help: Option<String>,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    let (policy, findings) = examine(&args.config)?;
+    // A broken file may name the address of another program, so the server is not asked.
+    let Some(policy) = policy else { return refuse(args, &findings, out) };
+    let Some(admin) = &policy.server.admin else {
+        let file = args.config.name();
+        let help = "send SIGHUP to the server, and read its log";
+        return Err(Error::Refused(format!("{file}: server.admin is off ({help})")));
+    };
+    let (status, body) = control_runtime()?.block_on(ask(admin))?;
+    let answer: Answer = match status {
+        200 | 422 => serde_json::from_slice(&body).map_err(|_| no_answer(admin))?,
+        401 => {
+            let why = "the server refuses the token; it reads server.admin.token_file at its start";
+            return Err(Error::Refused(format!("{}: {why}", admin.address)));
+        }
+        503 => return Err(Error::Refused(format!("{}: the server is starting", admin.address))),
+        _ => return Err(no_answer(admin)),
+    };
+    match args.format {
+        Format::Json => {
+            let line = body.strip_suffix(b"\n").unwrap_or(&body);
+            out.write_all(line)?;
+            writeln!(out)?;
+        }
+        Format::Text => write!(out, "{answer}")?,
+    }
+    Ok(if status == 200 { Exit::Fine } else { Exit::Failed })
+}
+
+/// Prints the errors of a file that the server need not read.
+fn refuse(args: &Args, findings: &[Diagnostic], out: &mut dyn Write) -> Result<Exit, Error> {
+    let file = escape::text(args.config.name().as_bytes());
+    let errors: Vec<_> = findings.iter().filter(|one| one.severity == Severity::Error).collect();
+    match args.format {
+        Format::Json => output::json(
+            out,
+            &json!({ "outcome": "refused", "policy": null, "file": file, "findings": errors }),
+        )?,
+        Format::Text => {
+            errors.iter().try_for_each(|finding| writeln!(out, "{finding}"))?;
+            writeln!(out, "{file}: refused, and the server was not asked")?;
+        }
+    }
+    Ok(Exit::Failed)
+}
+
+/// The status and the body of the server's answer.
+async fn ask(admin: &policy::Admin) -> Result<(u16, Vec<u8>), Error> {
+    let client = Client::new(fetch::Settings {
+        user_agent: fetch::PRODUCT,
+        reach: Reach::Any,
+        redirects: Redirects::Return,
+        authorities: None,
+        resolver: None,
+    });
+    let client = client.map_err(Error::Refused)?;
+    let mut address = admin.address;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address.ip() {
+            IpAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    let url = format!("http://{address}{}", admin::RELOAD);
+    let bearer = admin_token(admin)?.map(|token| format!("Bearer {token}"));
+    let fields: Vec<_> = bearer.iter().map(|bearer| ("authorization", bearer.as_str())).collect();
+    let post = Post { url: &url, fields: &fields, body: b"", deadline: Some(PATIENCE) };
+    let failed = |failure: Failure| {
+        let hint = "is the server running? A changed server.admin needs a restart";
+        Error::Refused(format!("{address}: {failure} ({hint})"))
+    };
+    let response = client.post(post).await.map_err(failed)?;
+    let status = response.status();
+    Ok((status, response.body(MAX_ANSWER).await.map_err(failed)?.to_vec()))
+}
+
+fn no_answer(admin: &policy::Admin) -> Error {
+    let hint = "does another program, or an older server, listen there?";
+    Error::Refused(format!("{}: no answer to a reload ({hint})", admin.address))
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        let file = escape::text(self.file.as_bytes());
+        let policy = escape::text(self.policy.as_bytes());
+        match self.outcome.as_str() {
+            "applied" => writeln!(f, "{file}: reloaded, policy {policy} is in force"),
+            "unchanged" => writeln!(f, "{file}: unchanged, policy {policy} is in force"),
+            _ => writeln!(f, "{file}: refused, policy {policy} stays in force"),
+        }
+    }
+}
+
+/// As the diagnostics of other verbs: `place: severity: message [code]`, and the repair.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |text: &str| escape::text(text.as_bytes());
+        if let Some(file) = &self.file {
+            write!(f, "{}:", shown(file))?;
+            [self.line, self.column]
+                .iter()
+                .flatten()
+                .try_for_each(|number| write!(f, "{number}:"))?;
+            f.write_str(" ")?;
+        }
+        let Self { severity, message, code, .. } = self;
+        write!(f, "{}: {} [{}]", shown(severity), shown(message), shown(code))?;
+        match &self.help {
+            Some(help) => write!(f, "\n    help: {}", shown(help)),
+            None => Ok(()),
+        }
+    }
+}

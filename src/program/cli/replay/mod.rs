@@ -1,0 +1,273 @@
+//! `beadle replay`: access logs run through a policy.
+
+use std::{
+    io::Write,
+    num::NonZero,
+    path::{Path, PathBuf},
+    thread,
+};
+
+use self::progress::Bar;
+use super::report::{Format, save, screen};
+use crate::{
+    formats::access_log,
+    program::console::{
+        config::{ConfigFile, load},
+        database::location,
+        exit::{Error, Exit},
+        output::remark,
+        robots_file,
+    },
+    records::violations::{Claimant, Edition, Violation, jsonl},
+    review::{
+        replay::{Basis, Changes, Judge, Logs, Source, Stop, Tally, document, json_lines},
+        report::{html, markdown, text},
+    },
+    rules::policy::Policy,
+};
+
+mod progress; // the line that tells how far it is
+
+/// The most rows of a table: on a terminal, and in a file.
+const MOST_ROWS: (usize, usize) = (10, 50);
+/// The octets of records that are written at once.
+const RECORDS_AT_ONCE: usize = 64 << 10;
+
+/// Run access logs through a policy
+///
+/// Judges each request of the logs as the proxy would have judged it at that time, and reports what
+/// would have been logged, throttled or blocked: by crawler, rule, path and day. Starts no server,
+/// stores nothing, and needs no database. Logs may be compressed by gzip or zstd; '-' is standard
+/// input. Several logs are read as one, in the order of time.
+///
+/// The policy counts as in force before the first line. Claims are checked by the lists that
+/// 'evidence' keeps on this machine; names and signatures are not looked up.
+///
+///   beadle replay /var/log/nginx/access.log*
+///   beadle replay --robots-txt https://www.example.com access.log
+///   beadle replay --against stricter.yaml access.log
+///   beadle replay --format html --output replay.html access.log.gz
+///   zcat old/*.gz | beadle replay --violations --format json -
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    /// The logs; '-' is standard input.
+    #[arg(value_name = "LOG", required = true)]
+    logs: Vec<PathBuf>,
+    #[command(flatten)]
+    config: ConfigFile,
+    /// Judge by this robots.txt alone, without a policy. Every host belongs to it.
+    #[arg(long, value_name = "FILE|URL", conflicts_with_all = ["against", "history", "origin_robots_txt"])]
+    robots_txt: Option<String>,
+    /// The robots.txt of the origin, for sites with 'source: origin' or 'merge'.
+    #[arg(long, value_name = "FILE|URL", conflicts_with = "history")]
+    origin_robots_txt: Option<String>,
+    /// Compare with this policy: report the requests that it would treat otherwise.
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+    /// Judge by the robots.txt editions that the policy's database has, each in its time.
+    #[arg(long)]
+    history: bool,
+    /// The log format: combined, common, vhost_combined, json, caddy, traefik, haproxy, cloudflare, alb,
+    /// cloudfront, w3c, iis, beadle, beadle-access, or a pattern as nginx's log_format or Apache's
+    /// LogFormat writes it (default: told by the first lines).
+    #[arg(long, value_name = "NAME|PATTERN")]
+    log_format: Option<String>,
+    /// The host of lines without one (default: that of the default or only site).
+    #[arg(long, value_name = "HOST")]
+    site: Option<String>,
+    /// Print each violation as a record, instead of the report.
+    #[arg(long, conflicts_with = "against")]
+    violations: bool,
+    /// The file to write (default: standard output).
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Overwrite an existing file.
+    #[arg(long)]
+    force: bool,
+    /// Output format. Records are text or json.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Threads that parse (default: one for each processor).
+    #[arg(long, value_name = "NUMBER")]
+    threads: Option<NonZero<usize>>,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    let format = args.log_format.as_deref().map(access_log::Format::of).transpose();
+    let format = format.map_err(|unknown| Error::Refused(unknown.to_string()))?;
+    let (basis, name) = basis(args)?;
+    let mut remarks = remarks(&basis);
+    let other = args.against.as_deref().map(|file| args.config.at(file));
+    let against = other.map(|config| basis_of(args, &config)).transpose()?;
+    let own = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let refused = |failure: crate::review::replay::Failure| Error::Refused(failure.to_string());
+    let threads = args.threads.unwrap_or_else(own);
+    let logs = Logs::open(sources(&args.logs), format, threads).map_err(refused)?;
+    let (judge, findings) = Judge::new(basis, against, args.site.clone())?;
+    findings.iter().for_each(|finding| remark(&finding.to_string()));
+    remarks.extend(formats(&logs));
+    let mut bar = Bar::start();
+    if args.violations {
+        let (tally, _) = records(args, judge, logs, &mut bar, out)?;
+        bar.end();
+        remark(&format!(
+            "{} violations in {} lines, {} lines not judged",
+            tally.violations(),
+            tally.lines,
+            tally.malformed()
+        ));
+        return Ok(Exit::Fine);
+    }
+    let judged = judge.run(logs, None, |logs, lines| bar.show(logs.progress(), lines));
+    bar.end();
+    let (tally, changes) = judged.map_err(stopped)?;
+    report(args, (&tally, changes.as_ref()), &name, &remarks, out)
+}
+
+/// Writes the report.
+fn report(
+    args: &Args,
+    (tally, changes): (&Tally, Option<&Changes>),
+    name: &str,
+    remarks: &[String],
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let against = args.against.as_deref().map(Path::display).map(|file| file.to_string());
+    let document = |most| {
+        let changes = changes.zip(against.as_deref());
+        document(tally, changes, name, remarks, most)
+    };
+    let file = args.output.as_deref().filter(|file| file.as_os_str() != "-");
+    let written = match args.format {
+        Format::Json => json_lines(tally, changes),
+        Format::Text => text(&document(MOST_ROWS.0), screen(file)),
+        Format::Markdown => markdown(&document(MOST_ROWS.1)),
+        Format::Html => html(&document(MOST_ROWS.1)),
+    };
+    match file {
+        Some(file) => save(file, written.as_bytes(), args.force)?,
+        None => out.write_all(written.as_bytes())?,
+    }
+    Ok(Exit::Fine)
+}
+
+/// Writes each violation as a record.
+fn records(
+    args: &Args,
+    judge: Judge,
+    logs: Logs,
+    bar: &mut Bar,
+    out: &mut dyn Write,
+) -> Result<(Tally, Option<Changes>), Error> {
+    let push: fn(&mut Vec<u8>, &Violation) = match args.format {
+        Format::Json => jsonl::push,
+        Format::Text => push_text,
+        Format::Markdown | Format::Html => {
+            let sentence = "--violations prints text or json (take another --format)";
+            return Err(Error::Refused(sentence.to_owned()));
+        }
+    };
+    let mut waiting = Vec::new();
+    let mut record = |violation: &Violation| {
+        push(&mut waiting, violation);
+        if waiting.len() > RECORDS_AT_ONCE {
+            out.write_all(&waiting)?;
+            waiting.clear();
+        }
+        Ok(())
+    };
+    let judged = judge.run(logs, Some(&mut record), |logs, lines| bar.show(logs.progress(), lines));
+    let judged = judged.map_err(stopped)?;
+    out.write_all(&waiting)?;
+    Ok(judged)
+}
+
+/// One line: time, crawler, action, rule, path. An impostor is named by its claim.
+fn push_text(line: &mut Vec<u8>, one: &Violation) {
+    let rule = match (&*one.robots.directive, &*one.robots.pattern) {
+        ("", _) => one.reason.to_string(),
+        (directive, pattern) => crate::records::violations::rule_line(directive, pattern)
+            .unwrap_or_else(|| format!("{directive}: {pattern}")),
+    };
+    let crawler = Claimant::of(&one.standing).name(&one.product_token);
+    let text = format!(
+        "{:.3}  {:<20}  {:<8}  {:<30}  {}{}\n",
+        one.time, crawler, one.action, rule, one.host, one.path
+    );
+    line.extend(text.bytes());
+}
+
+fn stopped(stop: Stop) -> Error {
+    match stop {
+        Stop::Log(failure) => Error::Refused(failure.to_string()),
+        Stop::Output(error) => Error::Output(error),
+        Stop::NoHost(log, line) => Error::Refused(format!(
+            "{log}:{line}: the line has no host, and the policy has several sites (name the one \
+             of such lines with --site)"
+        )),
+    }
+}
+
+fn sources(logs: &[PathBuf]) -> Vec<Source> {
+    let source = |log: &PathBuf| match log.as_os_str() == "-" {
+        true => Source::StandardInput,
+        false => Source::File(log.clone()),
+    };
+    logs.iter().map(source).collect()
+}
+
+/// What the logs are judged by, and its name.
+fn basis(args: &Args) -> Result<(Basis, String), Error> {
+    match &args.robots_txt {
+        Some(from) => {
+            let basis = Basis::of_robots_txt(robots_file::read(from)?.into());
+            let basis = basis.map_err(|findings| Error::Findings(findings.0))?;
+            Ok((basis, format!("the robots.txt {from}")))
+        }
+        None => Ok((basis_of(args, &args.config)?, format!("the policy {}", args.config.name()))),
+    }
+}
+
+fn basis_of(args: &Args, config: &ConfigFile) -> Result<Basis, Error> {
+    let (policy, _) = load(config)?;
+    if args.history {
+        let editions = editions(&policy)?;
+        return Ok(Basis::with_history(policy, editions));
+    }
+    let origin = args.origin_robots_txt.as_deref().map(robots_file::read).transpose()?;
+    Ok(Basis::of(policy, origin.map(Into::into)))
+}
+
+fn editions(policy: &Policy) -> Result<Vec<Edition>, Error> {
+    let Some(database) = location(policy)? else {
+        let sentence = "the policy has no database, so no editions are known \
+             (add 'violations.database', or leave out --history)";
+        return Err(Error::Refused(sentence.to_owned()));
+    };
+    Ok(database.open()?.editions(None, None)?)
+}
+
+/// Sentences about what is not known here.
+fn remarks(basis: &Basis) -> Vec<String> {
+    let sites = basis.unknown_origins();
+    if sites.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "The robots.txt of the origin of {} is not known here, so none of its rules is enforced (name it \
+         with --origin-robots-txt).",
+        sites.join(", ")
+    )]
+}
+
+/// A sentence about the formats of the logs.
+fn formats(logs: &Logs) -> Vec<String> {
+    let formats = logs.formats();
+    let named = formats.iter().map(|(name, count)| match count {
+        1 => name.clone(),
+        several => format!("{name} ({several} logs)"),
+    });
+    let named: Vec<String> = named.collect();
+    if named.is_empty() { Vec::new() } else { vec![format!("Log format: {}.", named.join(", "))] }
+}

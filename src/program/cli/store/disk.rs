@@ -1,0 +1,25 @@
+//! The free space of a disk.
+
+use std::path::Path;
+
+use super::size;
+use crate::{base::escape, program::console::exit::Error};
+
+/// Refuses where the disk of a file has fewer free bytes than `needs`. A file system that does not
+/// tell its free space refuses nothing here.
+pub(super) fn need(file: &Path, needs: u64) -> Result<(), Error> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(found) = rustix::fs::statvfs(folder.unwrap_or_else(|| Path::new("."))) else {
+        return Ok(());
+    };
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    if free >= needs {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "'{}': the disk has {} free, and this needs {} (make room)",
+        escape::path(file),
+        size::shown(free),
+        size::shown(needs)
+    )))
+}

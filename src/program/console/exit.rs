@@ -1,0 +1,77 @@
+//! The end of a run: exit codes, and the reasons why a verb could not run.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use crate::{base::diagnostic::Diagnostic, records::violations, review::report::terms::Refusal};
+
+/// The exit code of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything is fine.
+    Fine = 0,
+    /// There are findings.
+    Findings = 1,
+    /// The verb could not run.
+    Failed = 2,
+}
+
+/// The reason why a verb could not run.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The verb refuses; holds a sentence with the repair.
+    Refused(String),
+    /// The policy has these errors.
+    Findings(Vec<Diagnostic>),
+    /// The output failed; a closed pipe is one of these failures.
+    Output(io::Error),
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<violations::Error> for Error {
+    fn from(error: violations::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Term(sentence) => Self::Refused(sentence),
+            Refusal::Store(error) => error.into(),
+        }
+    }
+}
+
+impl Exit {
+    /// The exit of an outcome; prints an error on standard error.
+    pub(crate) fn of(outcome: Result<Self, Error>) -> Self {
+        let mut err = io::stderr().lock();
+        // A failed write to standard error cannot be reported anywhere.
+        let _ = match outcome {
+            Ok(exit) => return exit,
+            Err(Error::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return Self::Fine;
+            }
+            Err(Error::Output(error)) => writeln!(err, "beadle: {error}"),
+            Err(Error::Refused(sentence)) => writeln!(err, "beadle: {sentence}"),
+            Err(Error::Findings(findings)) => {
+                findings.iter().try_for_each(|finding| writeln!(err, "{finding}"))
+            }
+        };
+        Self::Failed
+    }
+}

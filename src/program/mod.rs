@@ -1,0 +1,11 @@
+//! The program: its verbs, and the server as a whole.
+//!
+//! Look here for what a command line does.
+//!
+//! ```text
+//! console ─▶ service ─▶ cli
+//! ```
+
+pub mod cli; // one file for each verb
+mod console; // what several verbs read, write and ask for
+mod service; // the server as a whole

@@ -1,0 +1,64 @@
+//! The admin listener's access and hosts, and counts in memory for its pages.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::{
+    desk::admin,
+    program::console::exit::Error,
+    records::violations::{CountsInMemory, Location, PlaceKind, Question},
+    rules::policy,
+};
+
+/// Reads the counts of a database into memory. The pages name a failure.
+pub(super) fn read_counts(database: &Location, counts: &CountsInMemory) {
+    let Ok(store) = database.open() else { return };
+    let (store, all) = (store.sharing(counts), Question::default());
+    let _ = store.counted(&all);
+    let _ = store.places(PlaceKind::Path, &all, 0);
+}
+
+/// The hosts that the admin listener answers for.
+pub(super) fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
+    let mut hosts = admin::Hosts::default();
+    for host in &admin.hosts {
+        match host {
+            policy::Host::Exact(host) => hosts.exact.push(host.clone()),
+            policy::Host::Below(suffix) => hosts.suffixes.push(suffix.clone()),
+        }
+    }
+    hosts
+}
+
+/// What opens the admin listener: the token of its file.
+pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error> {
+    let Some(token) = admin_token(admin)? else { return Ok(admin::Access::open()) };
+    Ok(admin::Access::by_token(&token))
+}
+
+/// The token of the admin listener, if the policy names its file.
+///
+/// # Errors
+/// The file can't be read, or has no such token.
+pub(crate) fn admin_token(admin: &policy::Admin) -> Result<Option<String>, Error> {
+    let Some(file) = &admin.token_file else { return Ok(None) };
+    let unreadable = |error: std::io::Error| refused(admin, &error.to_string());
+    let found = std::fs::metadata(file).map_err(unreadable)?;
+    if found.is_file() && found.permissions().mode() & 0o002 != 0 {
+        return Err(refused(admin, "every user may write it (run 'chmod o-w' on it)"));
+    }
+    let text = std::fs::read_to_string(file).map_err(unreadable)?;
+    let token = text.trim();
+    if token.len() < admin::SHORTEST_TOKEN {
+        let fewest = admin::SHORTEST_TOKEN;
+        let why = format!(
+            "the token is shorter than {fewest} characters (make one with 'openssl rand -hex 24')"
+        );
+        return Err(refused(admin, &why));
+    }
+    Ok(Some(token.to_owned()))
+}
+
+fn refused(admin: &policy::Admin, why: &str) -> Error {
+    let file = admin.token_file.iter().map(|file| file.display().to_string()).collect::<String>();
+    Error::Refused(format!("server.admin.token_file: {file}: {why}"))
+}

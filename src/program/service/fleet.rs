@@ -1,0 +1,47 @@
+//! The server in a fleet: it joins before it serves.
+
+use std::time::Duration;
+
+use crate::state::{
+    exchange::{self, Exchange, Settings},
+    publication::Publisher,
+};
+
+/// The most time that a start waits for the fleet. It is for a server that answers late: without one, this
+/// node serves at once.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The end of a start in a fleet.
+pub(super) enum Joined {
+    /// This node may serve; there is no exchange without a fleet.
+    Ready(Option<Exchange>),
+    /// A signal ended it before.
+    Ended,
+}
+
+/// Joins the fleet of these settings, and announces the editions that this node is about to serve.
+/// `signal` ends it.
+pub(super) async fn join(
+    settings: Option<Settings>,
+    publisher: &mut Publisher,
+    signal: impl Future<Output = &'static str>,
+) -> Joined {
+    let Some(settings) = settings else { return Joined::Ready(None) };
+    let port = publisher.join_fleet();
+    let (exchange, loaded) = exchange::start(settings, publisher.handles(), port);
+    let is_met = tokio::select! {
+        is_met = publisher.meet_fleet(loaded, PATIENCE) => is_met,
+        signal = signal => {
+            tracing::info!(signal, "stopped before the first request");
+            exchange.leave().await;
+            return Joined::Ended;
+        }
+    };
+    if !is_met {
+        tracing::error!(
+            code = "fleet.start",
+            "the fleet is not known: this node serves without it, degraded"
+        );
+    }
+    Joined::Ready(Some(exchange))
+}

@@ -1,0 +1,347 @@
+//! The server as a whole: put together from a policy, started, reloaded, drained.
+//!
+//! ```text
+//! start   sockets bound ─▶ store ─▶ admin listener ─▶ publisher ─▶ fleet ─▶ decide, proxy ─▶ ready
+//! run     signals ─▶ drain ─▶ goodbye to the fleet ─▶ last records
+//! ```
+//!
+//! May use: everything. Must not know: cli.
+
+use std::{
+    os::fd::OwnedFd,
+    path::Path,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use jiff::Timestamp;
+use tokio::task::AbortHandle;
+
+use crate::{
+    base::{diagnostic::Diagnostic, metrics::Metrics},
+    desk::{admin, api, pages},
+    outside::{
+        acme,
+        remote::{Document, Remote},
+        tls::Certificates,
+    },
+    program::console::{
+        database::location,
+        exit::{Error, Exit},
+        log_lines::LineCounts,
+    },
+    records::{
+        lines::Log,
+        violations::{CountsInMemory, Sink},
+    },
+    review::trial,
+    rules::policy::Policy,
+    serving::{
+        decide,
+        gate::Gate,
+        proxy::{self, Proxy, Running},
+    },
+    state::{
+        exchange::{Exchange, Settings},
+        publication::{self, Publisher, ReloadRequests, Reloads},
+    },
+};
+
+use self::signals::{Order, Signals};
+pub(crate) use self::{admin_access::admin_token, signals::Control, sockets::Inheritance};
+use self::{
+    admin_access::{admin_access, admin_hosts, read_counts},
+    announce::announce,
+    fleet::Joined,
+    offenders::watch_for_alerts,
+    sockets::Sockets,
+    store::{open_access_log, open_store},
+};
+
+mod admin_access; // who may use the admin listener
+mod announce; // the first log lines
+mod descriptors; // how many the process may open
+mod fleet; // this node in a fleet
+mod log; // log lines that are dropped
+mod offenders; // what alerts know
+mod signals; // SIGHUP, SIGUSR2 and the end
+mod sockets; // bound once, or inherited from systemd
+mod store; // records and the memory of earlier runs
+mod successor; // the process that takes over
+mod systemd; // what systemd hears
+
+/// Signals within this time count as one.
+const SIGNAL_BURST: Duration = Duration::from_secs(1);
+
+/// The most time to write records at the end.
+const FLUSH: Duration = Duration::from_secs(5);
+
+/// A started server.
+pub(crate) struct Service {
+    running: Running,
+    /// `None` where no server asks.
+    deciding: Option<decide::Running>,
+    publisher: Publisher,
+    reloads: Reloads,
+    requests: ReloadRequests,
+    sink: Arc<Sink>,
+    metrics: Arc<Metrics>,
+    access_log: Option<Arc<Log>>,
+    /// `None` without a fleet.
+    exchange: Option<Exchange>,
+    ready: Arc<AtomicBool>,
+    drain: Duration,
+    /// Copies of the listening sockets.
+    sockets: Vec<OwnedFd>,
+    /// The tasks of which one process can have one alone.
+    tasks: Vec<AbortHandle>,
+}
+
+impl Service {
+    /// Opens the store, binds the sockets that are not inherited, and starts serving. `None` if a signal
+    /// ends the server before.
+    ///
+    /// # Errors
+    /// The policy can't take effect.
+    pub(crate) async fn start(
+        policy: Policy,
+        file: &Path,
+        inheritance: Inheritance,
+        signals: &mut Signals,
+    ) -> Result<Option<Self>, Error> {
+        let addresses: Vec<_> = policy.server.addresses_by_key().collect();
+        let metrics = Arc::new(Metrics::new());
+        let sockets = Sockets::bind(&addresses, inheritance);
+        let (mut sockets, certificates) = match (sockets, Certificates::read(&policy, &metrics)) {
+            (Ok(sockets), Ok(certificates)) => (sockets, Arc::new(certificates)),
+            (sockets, certificates) => {
+                let findings = sockets.err().into_iter().chain(certificates.err()).flatten();
+                return Err(Error::Findings(findings.collect()));
+            }
+        };
+        let copies = sockets.copies()?;
+        let mut tasks = Vec::new();
+        let refused = |finding| Error::Findings(vec![finding]);
+        let in_file = |finding: Diagnostic| refused(finding.in_file(&file.display().to_string()));
+        let fleet = Settings::of(&policy).map_err(in_file)?;
+        let (sink, memory) = open_store(&policy, file)?;
+        let access_log = open_access_log(&policy, file, &metrics)?;
+        let mut at_start = policy.clone();
+        let few_connections = descriptors::fit(&mut at_start.server.limits, descriptors::raise());
+        descriptors::report(few_connections);
+        let server = at_start.server.clone();
+        announce(&policy);
+        let ready = Arc::new(AtomicBool::new(false));
+        let live = Arc::new(OnceLock::new());
+        let counts = CountsInMemory::default();
+        if let Some(admin) = &server.admin {
+            let access = Arc::new(admin_access(admin)?);
+            let database = location(&policy)?;
+            let listener = sockets.take(admin.address)?;
+            let hosts = admin_hosts(admin);
+            if let Some(database) = database.clone() {
+                let counts = counts.clone();
+                // The first page need not wait for it.
+                tokio::task::spawn_blocking(move || read_counts(&database, &counts));
+            }
+            let view = admin::View {
+                metrics: Arc::clone(&metrics),
+                sink: Arc::clone(&sink),
+                ready: Arc::clone(&ready),
+                access,
+                database,
+                counts: counts.clone(),
+                retention: policy.violations.retention,
+                now: Timestamp::now,
+                live: Arc::clone(&live),
+            };
+            let pages = pages::router().merge(api::router());
+            let served = tokio::spawn(async move {
+                if let Err(error) = admin::serve(listener, hosts, view, pages).await {
+                    tracing::error!(%error, "admin listener failed");
+                }
+            });
+            tasks.push(served.abort_handle());
+        }
+        let (policy_file, sink_of) = (file.to_owned(), Arc::clone(&sink));
+        let file_and_trial = (policy_file.clone(), trial::findings as publication::Trial);
+        let (presented, counted) = (Arc::clone(&certificates), Arc::clone(&metrics));
+        let started =
+            Publisher::start(policy, file_and_trial, memory, sink_of, presented, counted).await;
+        let mut publisher = started.map_err(refused)?;
+        let handles = publisher.handles();
+        let gate = Gate::new(&handles, &at_start);
+        let (reloads, requests) = Reloads::channel();
+        // Set once: nobody else has it.
+        let _ = live.set(admin::Live {
+            policy_file,
+            handles,
+            gate,
+            reloads: reloads.clone(),
+            few_connections,
+        });
+        let joined = fleet::join(fleet, &mut publisher, signals.end_of_start()).await;
+        let Joined::Ready(exchange) = joined else { return Ok(None) };
+        let alerts = watch_for_alerts(&publisher, at_start.clone(), counts);
+        tasks.push(tokio::spawn(alerts).abort_handle());
+        let handles = publisher.handles();
+        // One gate for all requests: they share its marks and the key of hashed addresses.
+        let gate = Arc::new(Gate::new(&handles, &at_start));
+        let deciding = server.decide.as_ref().map(|settings| {
+            let socket = sockets.take(settings.address)?;
+            Ok::<_, Error>(decide::start(socket, Arc::clone(&gate), &handles, &server, settings)?)
+        });
+        let deciding = deciding.transpose()?;
+        let proxy = Proxy::new(gate, &handles, &at_start, access_log.clone());
+        let listening = server.listen.iter().map(|listener| sockets.take(listener.address));
+        let listening = listening.collect::<Result<_, _>>()?;
+        let counted = Arc::clone(&metrics);
+        let running = proxy::start(&server, listening, proxy, &certificates, counted);
+        let running = running.map_err(refused)?;
+        // An authority asks the listeners for its proof.
+        tasks.push(tokio::spawn(acme::run(certificates, metrics)).abort_handle());
+        ready.store(true, Ordering::Release);
+        let drain = server.timeouts.drain;
+        Ok(Some(Self {
+            running,
+            deciding,
+            publisher,
+            reloads,
+            requests,
+            sink,
+            metrics: handles.metrics,
+            access_log,
+            exchange,
+            ready,
+            drain,
+            sockets: copies,
+            tasks,
+        }))
+    }
+
+    /// Follows the policy on a server. `document` is the policy in force.
+    pub(crate) fn follow(&mut self, remote: Remote, document: Document, every: Duration) {
+        self.publisher.follow(remote, document, every);
+    }
+
+    /// Counts the log lines that are dropped, and logs their number when lines are written again.
+    pub(crate) fn watch_log(&self, lines: LineCounts) {
+        tokio::spawn(log::watch(lines, Arc::clone(&self.metrics)));
+    }
+
+    /// Serves until a signal ends it, then completes the requests in progress.
+    pub(crate) async fn run(mut self, mut signals: Signals) -> Result<Exit, Error> {
+        let reloads = self.reloads;
+        let publisher = tokio::spawn(self.publisher.run(self.requests, systemd::on_reload));
+        self.tasks.push(publisher.abort_handle());
+        match successor::is_one() {
+            true => successor::serve(),
+            false => systemd::ready(),
+        }
+        let in_fleet = self.exchange.is_some();
+        let ended_by = end(&mut signals, &reloads, &self.sockets, in_fleet).await;
+        match ended_by {
+            Ended::By(_) => systemd::stopping(),
+            Ended::Succeeded(process) => {
+                systemd::succeeded_by(process);
+                self.tasks.iter().for_each(AbortHandle::abort);
+            }
+        }
+        self.ready.store(false, Ordering::Release);
+        // Another process may bind their addresses.
+        self.sockets.clear();
+        tracing::info!(
+            signal = ended_by.signal(),
+            "no new connections; completing requests in progress"
+        );
+        let first_signal_at = Instant::now();
+        let second_signal = async {
+            // A shell may send one signal to the process and to its group.
+            while first_signal_at.elapsed() < SIGNAL_BURST {
+                signals.end(&reloads).await;
+            }
+        };
+        let drained = tokio::select! {
+            aborted = drain(self.running, self.deciding, self.drain) => Some(aborted),
+            () = second_signal => None,
+        };
+        match drained {
+            Some(0) => {}
+            Some(requests) => tracing::warn!(requests, "drain timeout reached: requests aborted"),
+            None => tracing::warn!("a second signal: requests in progress aborted"),
+        }
+        if let Some(exchange) = self.exchange {
+            exchange.leave().await;
+        }
+        // Both at once: a reader that has stopped must not cost the other its time.
+        let counts = std::thread::scope(|scope| {
+            scope.spawn(|| self.access_log.iter().for_each(|log| log.close(FLUSH)));
+            self.sink.close(FLUSH)
+        });
+        tracing::info!(records = counts.stored, dropped = counts.dropped, "stopped");
+        Ok(Exit::Fine)
+    }
+}
+
+/// What ended the time of serving.
+#[derive(Clone, Copy, Debug)]
+enum Ended {
+    /// This signal.
+    By(&'static str),
+    /// A successor serves: the process with this ID.
+    Succeeded(u32),
+}
+
+impl Ended {
+    const fn signal(self) -> &'static str {
+        match self {
+            Self::By(signal) => signal,
+            Self::Succeeded(_) => "SIGUSR2",
+        }
+    }
+}
+
+/// Waits for the end: a signal, or a successor that serves.
+async fn end(
+    signals: &mut Signals,
+    reloads: &Reloads,
+    sockets: &[OwnedFd],
+    is_in_fleet: bool,
+) -> Ended {
+    loop {
+        match signals.next(reloads).await {
+            Order::End(signal) => return Ended::By(signal),
+            Order::Successor if is_in_fleet => tracing::error!(
+                "no successor: two processes can't be one node of a fleet; restart one node after \
+                 the other"
+            ),
+            Order::Successor => {
+                tracing::info!("a new process starts, which takes over the listening sockets");
+                let started = tokio::select! {
+                    started = successor::start(sockets) => started,
+                    signal = signals.end(reloads) => return Ended::By(signal),
+                };
+                match started {
+                    Ok(process) => {
+                        tracing::info!(process, "the new process serves");
+                        return Ended::Succeeded(process);
+                    }
+                    Err(error) => tracing::error!(%error, "no successor: this process goes on"),
+                }
+            }
+        }
+    }
+}
+
+/// Completes the requests in progress, for at most `limit`. Returns the number of aborted ones.
+async fn drain(running: Running, deciding: Option<decide::Running>, limit: Duration) -> i64 {
+    let decided = async {
+        if let Some(deciding) = deciding {
+            deciding.drain(limit).await;
+        }
+    };
+    tokio::join!(running.drain(limit), decided).0
+}

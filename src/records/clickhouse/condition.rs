@@ -1,0 +1,178 @@
+//! Conditions in SQL. Every foreign text goes through [`text`], which quotes it.
+
+use std::fmt::{self, Display, Write};
+
+use crate::{
+    base::escape,
+    records::{counts::Question, record::Filter, tally::FORM},
+};
+
+/// Conditions that all have to hold; empty is none.
+#[derive(Clone, Debug)]
+pub(super) struct Conditions {
+    clause: &'static str,
+    text: String,
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Self { clause: "WHERE", text: String::new() }
+    }
+}
+
+/// The path of a record without its query.
+pub(super) const PAGE: &str = "substring(path, 1, position(concat(path, '?'), '?') - 1)";
+
+impl Conditions {
+    /// Conditions that are checked first: of rows that don't meet them, the server reads no other column.
+    fn first() -> Self {
+        Self { clause: "PREWHERE", text: String::new() }
+    }
+
+    pub(super) fn require(&mut self, condition: impl Display) {
+        let link = if self.is_empty() { self.clause } else { "AND" };
+        // Writing into a text cannot fail.
+        let _ = write!(self.text, " {link} {condition}");
+    }
+
+    /// Requires the value in any case of its letters; nothing without a value.
+    fn require_name(&mut self, column: &str, wanted: Option<&String>) {
+        let Some(wanted) = wanted else { return };
+        self.require(format_args!("lower({column}) = {}", text(&wanted.to_ascii_lowercase())));
+    }
+
+    /// Requires the names of the filter.
+    pub(super) fn require_names(&mut self, filter: &Filter) {
+        let Filter { site, product_token, purpose, action, .. } = filter;
+        self.require_name("site", site.as_ref());
+        self.require_name("product_token", product_token.as_ref());
+        self.require_name("purpose", purpose.as_ref());
+        self.require_name("action", action.as_ref());
+    }
+
+    /// Whether there is none.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+}
+
+/// The clause with its leading space; nothing without a condition.
+impl Display for Conditions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// A text as a literal.
+pub(super) fn text(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0"))
+}
+
+/// The hours and the site of a question.
+pub(super) fn of_question(question: &Question) -> Conditions {
+    let mut conditions = Conditions::default();
+    let [first, until] = question.hours();
+    require_hours(&mut conditions, first, until.saturating_sub(1));
+    conditions.require_name("site", question.site.as_ref());
+    conditions
+}
+
+/// The product token and the purpose of a question.
+pub(super) fn require_crawler(conditions: &mut Conditions, question: &Question) {
+    conditions.require_name("product_token", question.product_token.as_ref());
+    conditions.require_name("purpose", question.purpose.as_ref());
+    question.claimant.into_iter().for_each(|one| conditions.require(one.condition()));
+}
+
+/// The hours from the first to the last one, by their days, too: whole days are left out unread.
+pub(super) fn require_hours(conditions: &mut Conditions, first: i64, last: i64) {
+    let days = [first, last].map(super::rows::day);
+    conditions.require(format_args!("day BETWEEN {} AND {}", days[0], days[1]));
+    conditions.require(format_args!("hour BETWEEN {first} AND {last}"));
+}
+
+/// The conditions on the values of records, but for their times; checked first.
+pub(super) fn of_filter(filter: &Filter) -> Conditions {
+    let mut conditions = Conditions::first();
+    if let Some(id) = &filter.id {
+        conditions.require(format_args!("id = {}", text(id)));
+    }
+    conditions.require_names(filter);
+    conditions.require_name("reason", filter.reason.as_ref());
+    if filter.has_violations_alone() {
+        conditions.require(format_args!("reason != {}", text(FORM)));
+    }
+    filter.claimant.into_iter().for_each(|one| conditions.require(one.condition()));
+    if let Some(rule) = &filter.rule {
+        conditions.require(format_args!("robots_directive = {}", text(rule.directive)));
+        conditions.require(format_args!("robots_pattern = {}", text(&rule.pattern)));
+        rule.reason
+            .iter()
+            .for_each(|reason| conditions.require(format_args!("reason = {}", text(reason))));
+    }
+    if let Some(path) = &filter.exact_path {
+        conditions.require(format_args!("{PAGE} = {}", text(path)));
+    }
+    if let Some(path) = &filter.path {
+        conditions.require(format_args!("path LIKE {}", text(&like(path))));
+    }
+    conditions
+}
+
+/// A path pattern of robots.txt as one of LIKE, which matches the same recorded paths.
+fn like(pattern: &str) -> String {
+    // Recorded paths are escaped, so the pattern must be too.
+    let pattern = escape::text(pattern.as_bytes());
+    let (pattern, end) = match pattern.strip_suffix('$') {
+        Some(pattern) => (pattern, ""),
+        None => (pattern.as_str(), "%"),
+    };
+    let special = |piece: &str| piece.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    pattern.split('*').map(special).collect::<Vec<_>>().join("%") + end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::record::BrokenRule;
+
+    #[test]
+    fn a_foreign_text_stays_within_its_quotes() {
+        for (foreign, literal) in [
+            ("a", "'a'"),
+            ("a' OR 1=1 --", "'a\\' OR 1=1 --'"),
+            ("\\", "'\\\\'"),
+            ("\\'", "'\\\\\\''"),
+            ("\0", "'\\0'"),
+        ] {
+            assert_eq!(text(foreign), literal);
+        }
+    }
+
+    #[test]
+    fn a_rule_is_one_with_or_without_a_reason() {
+        let of = |rule: &str| {
+            let rule = BrokenRule::of_line(rule);
+            of_filter(&Filter { rule, reason: Some("x".to_owned()), ..Filter::default() })
+                .to_string()
+        };
+        let before = " PREWHERE lower(reason) = 'x' AND robots_directive = ";
+        assert_eq!(of("disallow: /a'"), format!("{before}'disallow' AND robots_pattern = '/a\\''"));
+        let reason = "AND reason = 'breaker.open'";
+        assert_eq!(of("breaker.open"), format!("{before}'' AND robots_pattern = '' {reason}"));
+    }
+
+    #[test]
+    fn a_path_pattern_has_the_wildcards_of_robots_txt_only() {
+        for (pattern, expected) in [
+            ("/a", "/a%"),
+            ("/a$", "/a"),
+            ("*.pdf$", "%.pdf"),
+            ("/a_b%c", "/a\\_b\\%c%"),
+            // It is recorded with two backslashes.
+            ("/a\\b", "/a\\\\\\\\b%"),
+        ] {
+            assert_eq!(like(pattern), expected);
+        }
+    }
+}

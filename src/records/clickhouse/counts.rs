@@ -1,0 +1,330 @@
+//! Counts by hour: read into memory hour by hour, where something changed, or asked for as sums.
+//!
+//! Each row has the whole count of one run so far, and counts only grow within a run. So the greatest
+//! count of a run is its last one, also while the server has not yet merged earlier rows away.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::{
+    condition::{self, Conditions},
+    reader::Reader,
+};
+use crate::{
+    base::text::Text,
+    records::{
+        counts::{
+            Counted, Dimension, Loading, Part, Question, Referral, SeriesCounts, SeriesTexts, Table,
+        },
+        record::{Error, Obstacle, Overflow},
+        tally::{FORM, PlaceKind},
+    },
+};
+
+/// The most series that are asked for by their ids.
+const MOST_IDS: usize = 500;
+/// The most hours of one answer: a week.
+const MOST_HOURS: usize = 7 * 24;
+
+#[derive(Deserialize)]
+struct Version {
+    hour: i64,
+    version: i64,
+}
+
+#[derive(Deserialize)]
+struct Requests {
+    hour: i64,
+    series: i64,
+    requests: u64,
+    folded: u64,
+    dropped: u64,
+}
+
+/// A series; the texts in the order of [`SeriesTexts`].
+#[derive(Deserialize)]
+struct Series {
+    series: i64,
+    texts: Vec<String>,
+    line: u32,
+}
+
+#[derive(Deserialize)]
+struct Violations {
+    hour: i64,
+    kind: String,
+    site: String,
+    product_token: String,
+    place: String,
+    violations: u64,
+}
+
+#[derive(Deserialize)]
+struct First {
+    hour: i64,
+}
+
+#[derive(Deserialize)]
+struct Unrecorded {
+    action: Text,
+    folded: u64,
+    dropped: u64,
+}
+
+#[derive(Deserialize)]
+struct People {
+    keys: Vec<String>,
+    requests: u64,
+}
+
+#[derive(Deserialize)]
+struct Visits {
+    operator: Text,
+    site: Text,
+    visits: u64,
+}
+
+#[derive(Deserialize)]
+struct Missing {
+    site: Text,
+    product_token: Text,
+    rule: Text,
+    count: u64,
+    first: i64,
+    last: i64,
+}
+
+impl Reader {
+    /// Reads the hours of the question that are not in memory, or that changed.
+    pub(crate) fn read(
+        &self,
+        counts: &mut Table,
+        part: Part,
+        question: &Question,
+    ) -> Result<(), Error> {
+        let sql = "SELECT hour, toInt64(bitShiftRight(sum(cityHash64(node, run, last)), 1)) \
+                   AS version FROM (SELECT hour, node, run, max(batch) AS last \
+                   FROM counted_hours GROUP BY hour, node, run) GROUP BY hour ORDER BY hour";
+        let versions: Vec<Version> = self.all(sql)?;
+        let hours: Vec<_> = versions.iter().map(|one| (one.hour, one.version)).collect();
+        let [first, until] = question.hours();
+        for mut loading in counts.missing(part, &hours, first, until) {
+            for hours in loading.parts(MOST_HOURS) {
+                let mut span = Conditions::default();
+                condition::require_hours(&mut span, hours[0], hours[1]);
+                match part {
+                    Part::Requests => self.read_requests(counts, &mut loading, &span)?,
+                    Part::Places => self.read_places(counts, &mut loading, &span)?,
+                }
+            }
+            counts.take_in(part, loading);
+        }
+        Ok(())
+    }
+
+    fn read_requests(
+        &self,
+        counts: &mut Table,
+        loading: &mut Loading,
+        span: &Conditions,
+    ) -> Result<(), Error> {
+        let sql = format!(
+            "SELECT hour, series, sum(r) AS requests, sum(f) AS folded, sum(d) AS dropped FROM \
+             (SELECT hour, series, max(requests) AS r, max(folded) AS f, max(dropped) AS d \
+             FROM counts{span} GROUP BY hour, series, node, run) \
+             GROUP BY hour, series ORDER BY hour"
+        );
+        let rows: Vec<Requests> = self.all(&sql)?;
+        let mut unknown: Vec<_> =
+            rows.iter().map(|row| row.series).filter(|id| !counts.knows(*id)).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        self.learn(counts, span, &unknown)?;
+        for Requests { hour, series, requests, folded, dropped } in rows {
+            counts.add(loading, hour, series, SeriesCounts { requests, folded, dropped });
+        }
+        Ok(())
+    }
+
+    /// Reads the values of these series.
+    fn learn(&self, counts: &mut Table, span: &Conditions, ids: &[i64]) -> Result<(), Error> {
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let mut conditions = span.clone();
+        if ids.len() <= MOST_IDS {
+            let ids: Vec<_> = ids.iter().map(i64::to_string).collect();
+            conditions.require(format_args!("series IN ({})", ids.join(", ")));
+        }
+        let sql = format!(
+            "SELECT series, [any(site), any(class), any(product_token), any(purpose), \
+             any(standing), any(verdict), any(action), any(reason), any(read_state), \
+             any(robots_edition), any(robots_directive), any(robots_pattern)] AS texts, \
+             any(robots_line) AS line FROM counts{conditions} GROUP BY series"
+        );
+        for Series { series, texts, line } in self.all::<Series>(&sql)? {
+            if counts.knows(series) {
+                continue;
+            }
+            let mut found = SeriesTexts { line, ..SeriesTexts::default() };
+            for (value, text) in found.kind.iter_mut().chain(&mut found.rule).zip(&texts) {
+                *value = text;
+            }
+            counts.learn(series, &found);
+        }
+        Ok(())
+    }
+
+    fn read_places(
+        &self,
+        counts: &mut Table,
+        loading: &mut Loading,
+        span: &Conditions,
+    ) -> Result<(), Error> {
+        let sql = format!(
+            "SELECT hour, kind, site, product_token, place, sum(v) AS violations FROM \
+             (SELECT hour, kind, site, product_token, place, max(violations) AS v \
+             FROM places{span} GROUP BY hour, kind, site, product_token, place, node, run) \
+             GROUP BY hour, kind, site, product_token, place ORDER BY hour"
+        );
+        for row in self.all::<Violations>(&sql)? {
+            // Rows of another version's kind are not ours to count.
+            let Some(kind) = PlaceKind::of_word(&row.kind) else { continue };
+            let owner = counts.owner(kind, &row.site, &row.product_token);
+            counts.add_place(loading, row.hour, owner, &row.place, row.violations);
+        }
+        Ok(())
+    }
+
+    /// The first hour that has counts, whatever they count.
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn first_counted_hour(&self) -> Result<Option<Timestamp>, Error> {
+        let sql = "SELECT hour FROM counted_hours ORDER BY hour LIMIT 1";
+        self.one::<First>(sql)?.map(|found| self.time(found.hour)).transpose()
+    }
+
+    /// The violations without a record by action, as far as there are any.
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn unrecorded(&self, question: &Question) -> Result<Vec<Counted>, Error> {
+        let mut conditions = condition::of_question(question);
+        condition::require_crawler(&mut conditions, question);
+        conditions.require("(folded > 0 OR dropped > 0)");
+        conditions.require(format_args!("reason != '{FORM}'"));
+        let sql = format!(
+            "SELECT action, sum(f) AS folded, sum(d) AS dropped FROM \
+             (SELECT action, max(folded) AS f, max(dropped) AS d FROM counts{conditions} \
+             GROUP BY hour, series, action, node, run) GROUP BY action ORDER BY action"
+        );
+        let rows = self.all::<Unrecorded>(&sql)?.into_iter();
+        Ok(rows
+            .map(|Unrecorded { action, folded, dropped }| {
+                let requests = folded + dropped;
+                Counted { key: vec![action], requests, violations: requests, folded, dropped }
+            })
+            .collect())
+    }
+
+    /// The requests of people, by [`Dimension::Site`], [`Dimension::Hour`] or [`Dimension::Day`].
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn people(&self, question: &Question) -> Result<Vec<Counted>, Error> {
+        let by: Vec<_> = question
+            .by
+            .iter()
+            .copied()
+            .filter(|dimension| *dimension == Dimension::Site || dimension.period().is_some())
+            .collect();
+        let period = |length: i64| format!("intDiv(hour, {length}) * {length}");
+        let values = by.iter().map(|dimension| match dimension.period() {
+            Some(length) => format!("toString({})", period(length)),
+            None => "any(site)".to_owned(),
+        });
+        let groups = by.iter().map(|dimension| match dimension.period() {
+            Some(length) => period(length),
+            None => "lower(site)".to_owned(),
+        });
+        let [values, groups] =
+            [values.collect::<Vec<_>>(), groups.collect()].map(|all| all.join(", "));
+        let conditions = condition::of_question(question);
+        let grouping = match groups.is_empty() {
+            true => String::new(),
+            false => format!(" GROUP BY {groups} ORDER BY {groups}"),
+        };
+        let values =
+            if by.is_empty() { "emptyArrayString()".into() } else { format!("[{values}]") };
+        let sql = format!(
+            "SELECT {values} AS keys, sum(r) AS requests FROM \
+             (SELECT hour, site, max(requests) AS r FROM people{conditions} \
+             GROUP BY hour, site, node, run){grouping}"
+        );
+        let rows = self.all::<People>(&sql)?.into_iter().filter(|row| row.requests > 0);
+        rows.map(|People { keys, requests }| {
+            let keys = by.iter().zip(keys).map(|(dimension, key)| self.key(*dimension, key));
+            let key = keys.collect::<Result<_, _>>()?;
+            Ok(Counted { key, requests, ..Counted::default() })
+        })
+        .collect()
+    }
+
+    /// The visits of people by operator and site, most first.
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn referrals(&self, question: &Question) -> Result<Vec<Referral>, Error> {
+        let conditions = condition::of_question(question);
+        let sql = format!(
+            "SELECT any(o) AS operator, any(s) AS site, sum(v) AS visits FROM \
+             (SELECT operator AS o, site AS s, max(visits) AS v FROM referrals{conditions} \
+             GROUP BY hour, site, operator, node, run) \
+             GROUP BY lower(o), lower(s) ORDER BY visits DESC, lower(o), lower(s)"
+        );
+        let rows = self.all::<Visits>(&sql)?.into_iter();
+        Ok(rows
+            .map(|Visits { operator, site, visits }| Referral { operator, site, visits })
+            .collect())
+    }
+
+    /// The records that no node kept, the highest count first.
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn overflow(&self) -> Result<Vec<Overflow>, Error> {
+        let sql = "SELECT site, product_token, rule, sum(c) AS count, min(f) AS first, \
+                   max(l) AS last FROM (SELECT site, product_token, rule, max(count) AS c, \
+                   min(first) AS f, max(last) AS l FROM overflow \
+                   GROUP BY site, product_token, rule, node, run, batch) \
+                   GROUP BY site, product_token, rule \
+                   ORDER BY count DESC, site, product_token, rule";
+        let rows = self.all::<Missing>(sql)?.into_iter();
+        rows.map(|Missing { site, product_token, rule, count, first, last }| {
+            let (first, last) = (self.time(first)?, self.time(last)?);
+            Ok(Overflow { site, product_token, rule, count, first, last })
+        })
+        .collect()
+    }
+
+    /// The value of a key: a period by the time of its start.
+    fn key(&self, dimension: Dimension, key: String) -> Result<Text, Error> {
+        if dimension.period().is_none() {
+            return Ok(Text::read_back(key));
+        }
+        let hour = key.parse().map_err(|_| self.unreadable("an hour is no number"))?;
+        Ok(Text::from(self.time(hour)?.to_string()))
+    }
+
+    pub(super) fn time(&self, millisecond: i64) -> Result<Timestamp, Error> {
+        Timestamp::from_millisecond(millisecond).map_err(|_| self.unreadable("a time is none"))
+    }
+
+    pub(super) fn unreadable(&self, why: &str) -> Error {
+        let address = self.client.address();
+        let sentence =
+            format!("'{address}' has rows that are not Beadle's: {why} (restore a copy)");
+        Error { path: address.into(), obstacle: Obstacle::Server(sentence) }
+    }
+}

@@ -1,0 +1,116 @@
+//! Rows of one table, ready to be sent: pure, so that a file can hold them meanwhile.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::records::{
+    record::{Edition, Overflow, Violation},
+    tally::Rollups,
+};
+
+use super::{
+    origin::Origin,
+    rows::{
+        Count, CountedHour, Day, EditionBytes, Missing, People, PlaceRow, Publication, Record,
+        Visits,
+    },
+    table::Table,
+};
+
+/// The beginning of a row that has a day.
+const DAY: &[u8] = b"{\"day\":";
+
+/// Rows of one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Insert {
+    /// The table.
+    pub table: Table,
+    /// A JSON object for each row, each with a line feed behind it.
+    pub rows: Vec<u8>,
+}
+
+/// What is sent together.
+#[derive(Clone, Copy, Debug)]
+pub struct Portion<'a> {
+    /// Records.
+    pub records: &'a [&'a Violation],
+    /// The whole counts of this run so far, of those that changed. They replace what an earlier batch of
+    /// the run sent.
+    pub counts: &'a Rollups,
+    /// Records that were not kept since the batch before.
+    pub overflow: &'a [Overflow],
+    /// Editions in the order of their publication. Their ends are not sent: a node's next edition of the
+    /// site ends the one before.
+    pub editions: &'a [&'a Edition],
+}
+
+/// The rows of a portion by table, in the order in which they are to be sent. Tables without rows are
+/// absent.
+pub fn inserts(origin: Origin<'_>, portion: Portion<'_>) -> Vec<Insert> {
+    let Portion { records, counts, overflow, editions } = portion;
+    let mut hours: BTreeSet<_> = counts.series.iter().map(|rollup| rollup.hour).collect();
+    hours.extend(counts.places.iter().map(|place| place.hour));
+    let publications = (0..).zip(editions).map(|(at, one)| Publication::of(one, origin, at));
+    let inserts = [
+        Insert::of(Table::Editions, editions.iter().map(|one| EditionBytes::of(one))),
+        Insert::of(Table::Publications, publications),
+        Insert::of(Table::Violations, records.iter().map(|one| Record::of(one))),
+        Insert::of(Table::Counts, counts.series.iter().map(|one| Count::of(one, origin))),
+        Insert::of(Table::Places, counts.places.iter().map(|one| PlaceRow::of(one, origin))),
+        Insert::of(Table::People, counts.people.iter().map(|one| People::of(one, origin))),
+        Insert::of(Table::Referrals, counts.referrals.iter().map(|one| Visits::of(one, origin))),
+        Insert::of(Table::Overflow, overflow.iter().map(|one| Missing::of(one, origin))),
+        Insert::of(Table::CountedHours, hours.iter().map(|hour| CountedHour::of(*hour, origin))),
+    ];
+    inserts.into_iter().filter(|insert| !insert.rows.is_empty()).collect()
+}
+
+impl Insert {
+    fn of<T: Serialize>(table: Table, values: impl Iterator<Item = T>) -> Self {
+        let mut rows = Vec::new();
+        for value in values {
+            serde_json::to_writer(&mut rows, &value).expect("a row has no map with odd keys");
+            rows.push(b'\n');
+        }
+        Self { table, rows }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> u64 {
+        self.lines().count() as u64
+    }
+
+    /// Whether it has no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Two inserts with a half of the rows each, to find a row that the server refuses; `None` if there
+    /// is one row or none.
+    pub fn halves(&self) -> Option<[Self; 2]> {
+        let half = self.lines().count() / 2;
+        let at = self.lines().take(half).map(|line| line.len() + 1).sum();
+        let (first, second) = self.rows.split_at_checked(at).filter(|_| half > 0)?;
+        let part = |rows: &[u8]| Self { table: self.table, rows: rows.to_vec() };
+        Some([part(first), part(second)])
+    }
+
+    /// The days of its records, as rows of [`Table::DaysSentAgain`]. A record that is sent again makes its
+    /// day one of those.
+    pub(super) fn days(&self) -> Self {
+        let days: BTreeSet<u32> = self.lines().filter_map(day).collect();
+        Self::of(Table::DaysSentAgain, days.into_iter().map(|day| Day { day }))
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.rows.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+    }
+}
+
+/// The day of a row, which stands at its beginning.
+fn day(row: &[u8]) -> Option<u32> {
+    let digits = row.strip_prefix(DAY)?;
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+    str::from_utf8(digits.get(..end)?).ok()?.parse().ok()
+}

@@ -1,0 +1,39 @@
+//! Records, counts by hour and editions in ClickHouse, which many nodes share.
+//!
+//! [`inserts`] turns what a node has into rows ([`Insert`]) without any connection; a [`Client`] sends
+//! them, and answers questions, each within a deadline. A row has the same key whenever it is sent, so
+//! an insert that comes again changes nothing. [`migrate`] makes the tables. A [`Reader`] answers the
+//! questions of reports and pages, with the same meaning as the database of one node.
+//!
+//! May use: robots, tally, counts, record, text, escape, fetch. Must not know: violations, policy, the
+//! local database, any clock.
+
+pub use self::{
+    client::{Attempt, Client, Settings},
+    error::{Error, Failure},
+    insert::{Insert, Portion, inserts},
+    origin::Origin,
+    reader::Reader,
+    schema::{check, migrate},
+    table::{RECORD_HOURS, Table},
+};
+
+mod client; // requests with deadlines
+mod condition; // conditions in SQL, with foreign texts quoted
+mod counts; // counts by hour, read into memory
+mod editions; // editions with their periods in the fleet
+mod error; // failures, with the server's own words
+mod hours; // the hours in which records can be
+mod insert; // rows of one table, ready to be sent
+mod names; // the names in records and counts
+mod origin; // the source of rows
+mod periods; // the periods of all nodes as those of the fleet
+mod reader; // who answers questions
+mod records; // records listed, counted and grouped
+mod rows; // values as rows
+mod schema; // the tables, and their versions
+mod table; // the tables by name and number
+mod window; // ranges of time, from one end to the other
+
+#[cfg(test)]
+pub(crate) mod tests;

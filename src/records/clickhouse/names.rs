@@ -1,0 +1,70 @@
+//! The names in records, counts and editions.
+
+use serde::Deserialize;
+
+use super::{
+    condition::text,
+    reader::{Number, Reader},
+    table::RECORD_HOURS,
+};
+use crate::{
+    base::text::Text,
+    records::record::{Error, MOST_NAMES, NameFound, NameKind},
+};
+
+#[derive(Deserialize)]
+struct Name {
+    name: String,
+}
+
+impl Reader {
+    /// Whether a name is there, in any case; else the names that are.
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, Error> {
+        let wanted = text(&name.to_ascii_lowercase());
+        let columns = columns(kind);
+        for (table, column) in columns {
+            // The server stops at the first one. These tables have far fewer rows than records.
+            let sql = format!(
+                "SELECT toUInt64(1) AS number FROM {table} WHERE lower({column}) = {wanted} LIMIT 1"
+            );
+            if self.one::<Number>(&sql)?.is_some() {
+                return Ok(NameFound::Itself);
+            }
+        }
+        let names = columns.iter().map(|(table, column)| {
+            format!("SELECT {column} AS found FROM {table} GROUP BY {column} LIMIT {MOST_NAMES}")
+        });
+        let names = names.collect::<Vec<_>>().join(" UNION ALL ");
+        let sql = format!(
+            "SELECT any(found) AS name FROM ({names}) WHERE found != '' \
+             GROUP BY lower(found) ORDER BY lower(found) LIMIT {MOST_NAMES}"
+        );
+        let names: Vec<Name> = self.all(&sql)?;
+        Ok(NameFound::Others(names.into_iter().map(|found| found.name).collect()))
+    }
+
+    /// The product token as counts spell it, in whatever case it is asked for.
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn counted_token(&self, product_token: &str) -> Result<Option<Text>, Error> {
+        let wanted = text(&product_token.to_ascii_lowercase());
+        let sql = format!(
+            "SELECT product_token AS name FROM counts WHERE lower(product_token) = {wanted} \
+             AND product_token != '' LIMIT 1"
+        );
+        Ok(self.one::<Name>(&sql)?.map(|found| Text::read_back(found.name)))
+    }
+}
+
+/// The columns with names of a kind, by table; the smallest table first.
+const fn columns(kind: NameKind) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        NameKind::Site => &[("publications", "site"), ("counts", "site"), (RECORD_HOURS, "site")],
+        NameKind::ProductToken => &[("counts", "product_token"), (RECORD_HOURS, "product_token")],
+        NameKind::Purpose => &[("counts", "purpose")],
+    }
+}

@@ -1,0 +1,383 @@
+//! Records that a filter selects: listed, counted, grouped.
+//!
+//! The order of sequence numbers is the order of time, and the table is sorted by it. A listing from
+//! the end goes back in windows of time, each larger than the one before, until it has enough.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::{
+    condition::{self, Conditions, text},
+    reader::{Number, Reader},
+    rows::{BELOW_TIME, RECORD},
+    window::{Extent, Range, Windows},
+};
+use crate::{
+    base::text::Text,
+    records::{
+        record::{Error, Filter, Listing, RecordColumn, Robots, RobotsRead, Violation},
+        tally::ReadState,
+    },
+};
+
+/// The most records of one answer of the server.
+const PORTION: usize = 20_000;
+/// How old a record is before a follower passes it, in seconds. Until then, an earlier one may arrive
+/// from another node.
+const SETTLED: u32 = 5;
+
+/// A record as the server returns it.
+#[derive(Deserialize)]
+struct Row {
+    sequence: u64,
+    schema: u32,
+    id: Text,
+    time: i64,
+    site: Text,
+    client_ip: Text,
+    method: Text,
+    host: Text,
+    path: Text,
+    user_agent: Text,
+    product_token: Text,
+    product_tokens: Vec<Text>,
+    operator: Option<Text>,
+    purpose: Option<Text>,
+    standing: Text,
+    evidence: Option<Text>,
+    verdict: Text,
+    reason: Text,
+    action: Text,
+    status: u16,
+    robots_edition: Text,
+    robots_line: Option<u32>,
+    robots_directive: Text,
+    robots_pattern: Text,
+    robots_group: Vec<Text>,
+    robots_read_state: String,
+    robots_read_edition: Option<Text>,
+    robots_read_at: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    keys: Vec<Text>,
+    number: u64,
+}
+
+#[derive(Deserialize)]
+struct SentAgain {
+    day: u32,
+}
+
+#[derive(Deserialize)]
+struct DayRows {
+    day: u32,
+    number: u64,
+}
+
+#[derive(Deserialize)]
+struct Ends {
+    latest: u64,
+    settled: u64,
+}
+
+/// How a listing goes through records.
+#[derive(Clone, Copy, Debug)]
+struct Way<'a> {
+    filter: &'a Filter,
+    is_backward: bool,
+    /// The clause that lists each record once.
+    once: &'static str,
+}
+
+impl Reader {
+    /// The records that the filter lists, in the order of their time.
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn query(&self, filter: &Filter) -> Result<Listing, Error> {
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        let is_backward = filter.limit.is_some() && filter.after_sequence.is_none();
+        let mut listing = Listing::default();
+        let Some(extent) = self.extent()? else {
+            listing.end = filter.after_sequence.unwrap_or(0);
+            return Ok(listing);
+        };
+        let Ends { latest, settled } = self.ends(&extent)?;
+        let known = latest.min(settled);
+        let mut range = Range::of(filter).within(extent.range(latest));
+        // A reader that goes on later must not pass over a record that is still on its way. One that
+        // names the end does not go on.
+        if filter.after_sequence.is_some() && filter.before_sequence.is_none() {
+            range.last = range.last.min(known);
+        }
+        if limit > 0 {
+            self.list(filter, range, extent, is_backward, limit, &mut listing)?;
+        }
+        let last = listing.records.last().map_or(0, |&(sequence, _)| sequence);
+        // After a full listing forward, the next one begins behind the last record.
+        let is_full = !is_backward && listing.records.len() == limit;
+        let end = if is_full { last } else { known.max(last) };
+        listing.end = end.max(filter.after_sequence.unwrap_or(0));
+        Ok(listing)
+    }
+
+    fn list(
+        &self,
+        filter: &Filter,
+        range: Range,
+        extent: Extent,
+        is_backward: bool,
+        limit: usize,
+        listing: &mut Listing,
+    ) -> Result<(), Error> {
+        let once = self.once(range)?;
+        let way = Way { filter, is_backward, once };
+        if let Some(time) = time(filter) {
+            self.list_ranges(&way, &[Range::near(time).within(range)], limit, listing)?;
+            // Where the clock was set back, an id is ahead of its record.
+            if !listing.records.is_empty() {
+                return Ok(());
+            }
+        }
+        let parts = self.parts(filter, range)?;
+        let mut windows = Windows::new(parts, extent.first_window(limit), is_backward);
+        while let Some(window) = windows.next() {
+            let before = listing.records.len();
+            self.list_ranges(&way, &window, limit, listing)?;
+            let found = listing.records.len();
+            if found >= limit {
+                break;
+            }
+            windows.found(found - before, PORTION);
+        }
+        if is_backward {
+            listing.records.reverse();
+        }
+        Ok(())
+    }
+
+    /// Adds the records of these ranges, up to the limit.
+    fn list_ranges(
+        &self,
+        way: &Way<'_>,
+        ranges: &[Range],
+        limit: usize,
+        listing: &mut Listing,
+    ) -> Result<(), Error> {
+        let Way { filter, is_backward, once } = *way;
+        let (order, behind) = if is_backward { ("DESC", '<') } else { ("ASC", '>') };
+        let (values, mut times) = (condition::of_filter(filter), within(ranges));
+        loop {
+            let portion = limit.saturating_sub(listing.records.len()).min(PORTION);
+            if portion == 0 || Range::around_all(ranges).is_empty() {
+                return Ok(());
+            }
+            let sql = format!(
+                "SELECT {RECORD} FROM violations{values}{times} \
+                 ORDER BY sequence {order}, id {order}{once} LIMIT {portion}"
+            );
+            let rows: Vec<Row> = self.all(&sql)?;
+            let is_last = rows.len() < portion;
+            if let Some(Row { sequence, id, .. }) = rows.last() {
+                times.require(format_args!("sequence {behind}= {sequence}"));
+                let id = text(id);
+                times.require(format_args!("(sequence != {sequence} OR id {behind} {id})"));
+            }
+            for row in rows {
+                let sequence = row.sequence;
+                match row.violation() {
+                    Some(violation) => listing.records.push((sequence, violation)),
+                    None => listing.unreadable += 1,
+                }
+            }
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The sequence numbers of so many milliseconds.
+    pub const fn numbers_of(milliseconds: u64) -> u64 {
+        milliseconds << BELOW_TIME
+    }
+
+    /// The number of records that meet the conditions, whatever the limit.
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
+        let range = self.range(filter)?;
+        let number = self.number(range)?;
+        let (values, times) = (condition::of_filter(filter), within(&[range]));
+        let sql = format!("SELECT {number} AS number FROM violations{values}{times}");
+        Ok(self.one::<Number>(&sql)?.map_or(0, |found| found.number))
+    }
+
+    /// The numbers of records that meet the conditions, by the values of these columns.
+    ///
+    /// # Errors
+    /// Where the server cannot be used.
+    pub fn group_records(
+        &self,
+        filter: &Filter,
+        by: &[RecordColumn],
+    ) -> Result<Vec<(Vec<Text>, u64)>, Error> {
+        let range = self.range(filter)?;
+        let number = self.number(range)?;
+        let (conditions, times) = (condition::of_filter(filter), within(&[range]));
+        let all = |of: fn(RecordColumn) -> &'static str| {
+            by.iter().map(|column| of(*column)).collect::<Vec<_>>().join(", ")
+        };
+        let (values, keys) = (all(value), all(key));
+        let sql = format!(
+            "SELECT [{values}] AS keys, {number} AS number FROM violations{conditions}{times} \
+             GROUP BY {keys}"
+        );
+        let groups: Vec<Group> = self.all(&sql)?;
+        Ok(groups.into_iter().map(|group| (group.keys, group.number)).collect())
+    }
+
+    /// The range of all records that the filter selects.
+    fn range(&self, filter: &Filter) -> Result<Range, Error> {
+        Ok(Range::around_all(&self.parts(filter, Range::of(filter))?))
+    }
+
+    /// The days of records that were sent again, within the range.
+    fn days_sent_again(&self, range: Range) -> Result<Vec<u32>, Error> {
+        let [first, last] = range.days();
+        let sql = format!(
+            "SELECT DISTINCT day FROM days_sent_again WHERE day BETWEEN {first} AND {last}"
+        );
+        Ok(self.all::<SentAgain>(&sql)?.into_iter().map(|one| one.day).collect())
+    }
+
+    /// The clause that lists each record once, if one may be there twice.
+    fn once(&self, range: Range) -> Result<&'static str, Error> {
+        let is_again = !self.days_sent_again(range)?.is_empty();
+        Ok(if is_again { " LIMIT 1 BY sequence, id" } else { "" })
+    }
+
+    /// The expression for the number of records, each counted once.
+    fn number(&self, range: Range) -> Result<String, Error> {
+        let days = self.days_sent_again(range)?;
+        if days.is_empty() {
+            return Ok("count()".to_owned());
+        }
+        let days = days.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        Ok(format!("countIf(day NOT IN ({days})) + uniqExactIf(id, day IN ({days}))"))
+    }
+
+    /// The days with records; `None` without a record.
+    fn extent(&self) -> Result<Option<Extent>, Error> {
+        let sql = "SELECT toUInt32(partition) AS day, toUInt64(sum(rows)) AS number \
+                   FROM system.parts WHERE database = currentDatabase() \
+                   AND table = 'violations' AND active GROUP BY partition ORDER BY day";
+        let days: Vec<DayRows> = self.all(sql)?;
+        let ends = days.first().zip(days.last());
+        Ok(ends.map(|(first, last)| Extent { first: first.day, last: last.day, rows: last.number }))
+    }
+
+    /// The sequence number of the latest record, and the one up to which no other should arrive.
+    fn ends(&self, extent: &Extent) -> Result<Ends, Error> {
+        let day = extent.last;
+        // The last hour is far less than the last day.
+        for within in ["AND sequence >= bitShiftLeft(toUInt64(now() - 3600) * 1000, 22)", ""] {
+            let sql = format!(
+                "SELECT max(sequence) AS latest, \
+                 bitShiftLeft(toUInt64(now() - {SETTLED}) * 1000, {BELOW_TIME}) AS settled \
+                 FROM violations WHERE day = {day} {within}"
+            );
+            if let Some(ends) = self.one::<Ends>(&sql)?.filter(|ends| ends.latest > 0) {
+                return Ok(ends);
+            }
+        }
+        Ok(Ends { latest: 0, settled: u64::MAX })
+    }
+}
+
+impl Row {
+    /// The record; `None` if a value is none of ours.
+    fn violation(self) -> Option<Violation> {
+        Some(Violation {
+            schema: self.schema,
+            id: self.id,
+            time: Timestamp::from_millisecond(self.time).ok()?,
+            site: self.site,
+            client_ip: self.client_ip,
+            method: self.method,
+            host: self.host,
+            path: self.path,
+            user_agent: self.user_agent,
+            product_token: self.product_token,
+            product_tokens: self.product_tokens,
+            operator: self.operator,
+            purpose: self.purpose,
+            standing: self.standing,
+            evidence: self.evidence,
+            verdict: self.verdict,
+            reason: self.reason,
+            action: self.action,
+            status: self.status,
+            robots: Robots {
+                edition: self.robots_edition,
+                line: self.robots_line,
+                directive: self.robots_directive,
+                pattern: self.robots_pattern,
+                group: self.robots_group,
+            },
+            robots_read: RobotsRead {
+                state: ReadState::from_word(&self.robots_read_state)?,
+                edition: self.robots_read_edition,
+                at: self.robots_read_at.map(Timestamp::from_millisecond).transpose().ok()?,
+            },
+        })
+    }
+}
+
+/// The conditions on the times of records.
+fn within(ranges: &[Range]) -> Conditions {
+    let mut conditions = Conditions::default();
+    // A condition that all records meet would only be read.
+    if ranges != [Range::ALL] {
+        let [first_day, last_day] = Range::around_all(ranges).days();
+        conditions.require(format_args!("day BETWEEN {first_day} AND {last_day}"));
+        let within = |Range { first, last }: &Range| format!("sequence BETWEEN {first} AND {last}");
+        let within = ranges.iter().map(within).collect::<Vec<_>>().join(" OR ");
+        conditions.require(format_args!("({within})"));
+    }
+    conditions
+}
+
+/// The time in the filter's id, in milliseconds, if it is a UUIDv7 (RFC 9562 §5.7).
+fn time(filter: &Filter) -> Option<u64> {
+    let id = filter.id.as_ref().filter(|id| id.as_bytes().get(14) == Some(&b'7'))?;
+    let [first, second] = [id.get(..8)?, id.get(9..13)?];
+    u64::from_str_radix(&format!("{first}{second}"), 16).ok()
+}
+
+/// The value of a column in a group.
+const fn value(column: RecordColumn) -> &'static str {
+    match column {
+        RecordColumn::ProductToken => "any(product_token)",
+        other => key(other),
+    }
+}
+
+/// The key of a group.
+const fn key(column: RecordColumn) -> &'static str {
+    match column {
+        RecordColumn::ProductToken => "lower(product_token)",
+        RecordColumn::Standing => "standing",
+        RecordColumn::Reason => "reason",
+        RecordColumn::Directive => "robots_directive",
+        RecordColumn::Pattern => "robots_pattern",
+        RecordColumn::Path => condition::PAGE,
+        RecordColumn::ClientIp => "client_ip",
+        RecordColumn::Day => {
+            "concat(substring(toString(day), 1, 4), '-', substring(toString(day), 5, 2), '-', \
+             substring(toString(day), 7, 2))"
+        }
+    }
+}

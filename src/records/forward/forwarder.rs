@@ -1,0 +1,164 @@
+//! The writer's side: a batch becomes rows, and the rows go into the spool.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use uuid::Uuid;
+
+use crate::records::{
+    clickhouse::{Insert, Origin, Portion, Table, inserts},
+    record::{Edition, Error, Obstacle, Overflow, Violation},
+    spool::{Frame, Spool},
+    tally::Rollups,
+};
+
+use super::{
+    Settings,
+    forwarding::Forwarding,
+    state::{Shared, failed},
+    totals::Totals,
+};
+
+/// The bytes of editions that are written together.
+const EDITIONS: usize = 2 << 20;
+
+/// The work of one write.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// The number of the batch, which grows. A batch that comes again has the same.
+    pub number: u64,
+    /// Records.
+    pub records: &'a [&'a Violation],
+    /// Counts since the batch before.
+    pub counts: &'a Rollups,
+    /// Records that were not kept since the batch before.
+    pub overflow: &'a [Overflow],
+    /// Published editions in their order.
+    pub editions: &'a [&'a Edition],
+}
+
+/// Puts batches into the spool.
+#[derive(Debug)]
+pub struct Forwarder {
+    shared: Arc<Shared>,
+    node: String,
+    /// The name of the totals; it changes when they start anew.
+    run: String,
+    totals: Totals,
+    /// The rows of the last batch that are not written yet.
+    prepared: VecDeque<Vec<Insert>>,
+    number: Option<u64>,
+}
+
+impl Forwarder {
+    /// Opens the spool and starts the thread that sends. It waits for no server.
+    ///
+    /// # Errors
+    /// Where another process uses the spool, or its folder cannot be written.
+    pub fn start(settings: Settings) -> Result<(Self, Forwarding), Error> {
+        let (spool, recovery) = Spool::open(&settings.folder, settings.limit).map_err(failed)?;
+        if recovery.segments > 0 {
+            tracing::info!(
+                code = "spool.recovered",
+                segments = recovery.segments,
+                records = recovery.records,
+                torn_bytes = recovery.torn,
+                "the spool of an earlier run has records to send"
+            );
+        }
+        for path in &recovery.damaged {
+            let segment = path.display();
+            tracing::error!(
+                code = "spool.damaged", %segment,
+                "a segment of the spool is damaged: what is whole in it is sent"
+            );
+        }
+        let node = settings.node.clone();
+        let forwarding = Forwarding::start(spool, settings)?;
+        let forwarder = Self {
+            shared: forwarding.shared(),
+            node,
+            run: Uuid::now_v7().to_string(),
+            totals: Totals::default(),
+            prepared: VecDeque::new(),
+            number: None,
+        };
+        Ok((forwarder, forwarding))
+    }
+
+    /// Writes the batch durably, or fails; after a failure the same batch comes again.
+    ///
+    /// # Errors
+    /// Where the spool is full, or its disk fails.
+    pub fn append(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
+        if self.number != Some(batch.number) {
+            self.prepare(batch);
+            self.number = Some(batch.number);
+        }
+        let mut spool = self.shared.spool.lock();
+        while let Some(part) = self.prepared.front() {
+            let written = spool.append(&part.iter().map(frame).collect::<Vec<_>>());
+            self.shared.note(&spool);
+            written.map_err(failed)?;
+            self.prepared.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Whether the spool takes records. Below its limit, there is room for counts and editions alone.
+    pub fn has_room(&self) -> bool {
+        self.shared.has_room()
+    }
+
+    /// Why the spool takes no records, if it does not.
+    pub fn trouble(&self) -> Option<Error> {
+        let full = |spool: &Shared| Error {
+            path: spool.folder.clone(),
+            obstacle: Obstacle::SpoolFull(spool.limit),
+        };
+        (!self.has_room()).then(|| full(&self.shared))
+    }
+
+    fn prepare(&mut self, batch: &Batch<'_>) {
+        if self.totals.have_forgotten(batch.counts) {
+            self.run = Uuid::now_v7().to_string();
+            self.totals = Totals::default();
+        }
+        let counts = self.totals.add(batch.counts);
+        let origin = Origin { node: &self.node, run: &self.run, batch: batch.number };
+        let nothing = Rollups::default();
+        let of_editions = |editions| {
+            inserts(origin, Portion { records: &[], counts: &nothing, overflow: &[], editions })
+        };
+        let Batch { records, overflow, .. } = *batch;
+        let rest = inserts(origin, Portion { records, counts: &counts, overflow, editions: &[] });
+        // Behind an unfinished batch, which its caller gave up.
+        self.prepared = portions(batch.editions).map(of_editions).collect();
+        self.prepared.push_back(rest);
+        self.prepared.retain(|part| !part.is_empty());
+    }
+}
+
+/// The editions in portions of limited size.
+fn portions<'a, 'b>(editions: &'b [&'a Edition]) -> impl Iterator<Item = &'b [&'a Edition]> {
+    let mut rest = editions;
+    std::iter::from_fn(move || {
+        let mut sum = 0;
+        let count = rest.iter().take_while(|edition| {
+            sum += edition.bytes.len();
+            sum <= EDITIONS
+        });
+        let count = count.count().max(1).min(rest.len());
+        let (first, others) = rest.split_at_checked(count)?;
+        rest = others;
+        (!first.is_empty()).then_some(first)
+    })
+}
+
+/// The rows as a frame of the spool.
+fn frame(insert: &Insert) -> Frame<'_> {
+    let records = match insert.table {
+        Table::Violations => u32::try_from(insert.len()).unwrap_or(u32::MAX),
+        _ => 0,
+    };
+    Frame { kind: insert.table.number(), records, bytes: &insert.rows }
+}

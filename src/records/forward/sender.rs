@@ -1,0 +1,258 @@
+//! The thread that sends segments in order, and tries again for as long as it takes.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crate::records::{
+    clickhouse::{Client, Error, Failure, migrate},
+    spool::{Contents, SEGMENT, Sealed},
+};
+
+use super::{
+    Settings, refusals,
+    retention::Retention,
+    shipment::{DEADLINE, Progress, Shipment},
+    state::{Shared, failed},
+};
+
+/// How long rows wait for others to share an insert: the server takes few large ones best.
+const LINGER: Duration = Duration::from_secs(2);
+/// How often the spool is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+/// The pause after a first failure; it doubles up to [`LONGEST_PAUSE`].
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The most bytes that are sent together.
+const LARGEST: u64 = 4 * SEGMENT;
+/// The most rows in a row that are set aside. Where the server refuses more, the fault is not in the
+/// rows, and they wait.
+const REFUSALS: u32 = 1000;
+
+/// The sender.
+#[derive(Debug)]
+pub(super) struct Sender {
+    shared: Arc<Shared>,
+    settings: Settings,
+    client: Option<Client>,
+    is_migrated: bool,
+    /// Whether this process has seen our tables.
+    had_tables: bool,
+    shipment: Option<Shipment>,
+    /// The most bytes of the next shipment.
+    most: u64,
+    refusals: u32,
+    retention: Option<Retention>,
+}
+
+/// Marks the sender as stopped, also after a panic.
+struct Finish(Arc<Shared>);
+
+impl Drop for Finish {
+    fn drop(&mut self) {
+        self.0.finish();
+    }
+}
+
+/// What a step did.
+enum Step {
+    /// There may be more to do.
+    Sent,
+    /// Nothing waits.
+    Idle,
+}
+
+/// What stops a step.
+enum Stop {
+    Server(Error),
+    Disk(crate::records::record::Error),
+}
+
+impl Sender {
+    pub(super) fn new(shared: Arc<Shared>, settings: Settings) -> Self {
+        let retention = settings.retention.map(|keep| Retention::new(keep, Instant::now()));
+        Self {
+            shared,
+            settings,
+            client: None,
+            is_migrated: false,
+            had_tables: false,
+            shipment: None,
+            most: SEGMENT,
+            refusals: 0,
+            retention,
+        }
+    }
+
+    /// Sends until the end.
+    pub(super) fn run(mut self) {
+        let _finish = Finish(Arc::clone(&self.shared));
+        let (mut rest, mut pause) = (Duration::ZERO, SHORTEST_PAUSE);
+        while self.shared.rest(rest) {
+            rest = match self.step() {
+                Ok(Step::Idle) if self.shared.is_closing() => return,
+                Ok(step) => {
+                    self.shared.recovered();
+                    pause = SHORTEST_PAUSE;
+                    if matches!(step, Step::Sent) { Duration::ZERO } else { LOOK }
+                }
+                Err(stop) => {
+                    match stop {
+                        Stop::Server(error) => self.note(&error),
+                        Stop::Disk(error) => self.shared.troubled(error.code(), error.to_string()),
+                    }
+                    if self.shared.is_closing() {
+                        return; // the next start sends the rest
+                    }
+                    let now = pause;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    now
+                }
+            };
+        }
+    }
+
+    /// Sends one piece.
+    fn step(&mut self) -> Result<Step, Stop> {
+        let client = self.client().map_err(Stop::Server)?;
+        if self.shipment.is_none() {
+            self.shipment = self.load().map_err(Stop::Disk)?;
+        }
+        let Some(shipment) = &mut self.shipment else {
+            return self.drop_old(&client).map(|()| Step::Idle).map_err(Stop::Server);
+        };
+        match shipment.send(&client).map_err(Stop::Server)? {
+            Progress::Took(records) => {
+                self.refusals = 0;
+                self.shared.took(records);
+            }
+            Progress::Halved => {}
+            Progress::Refused(row, error) => {
+                if self.refusals >= REFUSALS {
+                    return Err(Stop::Server(error));
+                }
+                self.refusals += 1;
+                shipment.skip();
+                self.refuse(&row, &error);
+            }
+            Progress::Done => {
+                self.unload().map_err(Stop::Disk)?;
+                self.most = (self.most * 2).min(LARGEST);
+                self.drop_old(&client).map_err(Stop::Server)?;
+            }
+        }
+        Ok(Step::Sent)
+    }
+
+    /// The client of a server with our tables.
+    fn client(&mut self) -> Result<Client, Error> {
+        let client = match &self.client {
+            Some(client) => client.clone(),
+            None => {
+                let client = Client::new(self.settings.server.clone()).map_err(|how| Error {
+                    address: self.settings.server.to_string(),
+                    failure: Failure::Unreachable(how),
+                })?;
+                self.client.insert(client).clone()
+            }
+        };
+        if !self.is_migrated {
+            migrate(&client, DEADLINE)?;
+            self.is_migrated = true;
+            if std::mem::replace(&mut self.had_tables, true) {
+                let code = "clickhouse.tables_lost";
+                tracing::error!(
+                    code,
+                    "tables were gone and are made again: what they held is lost"
+                );
+            }
+        }
+        Ok(client)
+    }
+
+    /// Reads the next segments. Rows that wait in an open segment for long enough come along.
+    fn load(&self) -> Result<Option<Shipment>, crate::records::record::Error> {
+        let mut spool = self.shared.spool.lock();
+        if spool.sealed() == 0 {
+            // A clock that went back makes it old enough.
+            let age = spool.open_since().map(|since| since.elapsed().unwrap_or(LINGER));
+            if age.is_some_and(|age| age >= LINGER || self.shared.is_closing()) {
+                spool.seal().map_err(failed)?;
+            }
+        }
+        let segments = spool.oldest(self.most);
+        self.shared.note(&spool);
+        drop(spool);
+        if segments.is_empty() {
+            return Ok(None);
+        }
+        let read = |sealed: Sealed| {
+            let contents = sealed.read().unwrap_or_else(|error| {
+                tracing::error!(code = "spool.unreadable", %error, "a segment cannot be read");
+                sealed.lost()
+            });
+            (sealed, contents)
+        };
+        let segments: Vec<(Sealed, Contents)> = segments.into_iter().map(read).collect();
+        Ok(Some(Shipment::new(segments)))
+    }
+
+    /// Removes the segments that the server took, and sets damaged ones aside.
+    fn unload(&mut self) -> Result<(), crate::records::record::Error> {
+        let Some(shipment) = &mut self.shipment else { return Ok(()) };
+        let mut spool = self.shared.spool.lock();
+        while let Some((sealed, lost)) = shipment.segments.first() {
+            if lost.frames == 0 {
+                spool.remove(sealed).map_err(failed)?;
+            } else {
+                let aside = spool.set_aside(sealed).map_err(failed)?;
+                self.shared.lost(lost.records);
+                tracing::error!(
+                    code = "spool.damaged",
+                    records = lost.records,
+                    frames = lost.frames,
+                    segment = %aside.display(),
+                    "a damaged segment of the spool lost records: it is set aside"
+                );
+            }
+            shipment.segments.remove(0);
+        }
+        self.shared.note(&spool);
+        drop(spool);
+        self.shipment = None;
+        Ok(())
+    }
+
+    fn refuse(&self, row: &crate::records::clickhouse::Insert, error: &Error) {
+        self.shared.refused(1);
+        let table = row.table.name();
+        match refusals::set_aside(&self.settings.folder, row) {
+            Ok(file) => tracing::error!(
+                code = "clickhouse.row_refused", table, file = %file.display(), %error,
+                "ClickHouse refuses a row: it is set aside"
+            ),
+            Err(failure) => tracing::error!(
+                code = "clickhouse.row_refused", table, %failure, %error,
+                "ClickHouse refuses a row: it is lost"
+            ),
+        }
+    }
+
+    fn drop_old(&mut self, client: &Client) -> Result<(), Error> {
+        let retention = self.retention.as_mut().filter(|_| !self.shared.is_closing());
+        let Some(retention) = retention else { return Ok(()) };
+        let removed = retention.pass(client, Instant::now())?;
+        self.shared.removed(removed);
+        Ok(())
+    }
+
+    /// Notes a failure, and prepares for the next try.
+    fn note(&mut self, error: &Error) {
+        if matches!(error.failure, Failure::Missing) {
+            self.is_migrated = false;
+        }
+        self.most = SEGMENT;
+        self.shared.failed(error);
+    }
+}

@@ -1,0 +1,106 @@
+//! Segments on their way: their rows by table, sent piece by piece.
+//!
+//! A piece that was taken is not sent again. A piece with a row that the server refuses is halved until
+//! the row stands alone.
+
+use std::{collections::VecDeque, time::Duration};
+
+use crate::records::{
+    clickhouse::{Attempt, Client, Error, Insert, Table},
+    spool::{Contents, Lost, Sealed},
+};
+
+/// How long the server may take for one piece.
+pub(super) const DEADLINE: Duration = Duration::from_secs(30);
+/// How often rows are refused before the one at fault is looked for.
+const TRIES: u32 = 3;
+
+/// Segments on their way.
+#[derive(Debug)]
+pub(super) struct Shipment {
+    /// The segments, with what each has lost.
+    pub(super) segments: Vec<(Sealed, Lost)>,
+    pieces: VecDeque<Piece>,
+}
+
+#[derive(Debug)]
+struct Piece {
+    insert: Insert,
+    attempt: Attempt,
+    tries: u32,
+}
+
+/// What the sender does next.
+#[derive(Debug)]
+pub(super) enum Progress {
+    /// The server took a piece with this number of records.
+    Took(u64),
+    /// A piece has a row at fault, and was halved.
+    Halved,
+    /// The server refuses this row for ever.
+    Refused(Insert, Error),
+    /// Everything was taken.
+    Done,
+}
+
+impl Shipment {
+    /// The rows of these segments.
+    pub(super) fn new(segments: Vec<(Sealed, Contents)>) -> Self {
+        let is_old = segments.iter().any(|(sealed, _)| sealed.is_old);
+        let attempt = if is_old { Attempt::Again } else { Attempt::First };
+        let mut rows = Table::ALL.map(|table| (table, Vec::new()));
+        for (_, contents) in &segments {
+            for frame in contents.frames() {
+                let table = rows.iter_mut().find(|(table, _)| table.number() == frame.kind);
+                if let Some((_, rows)) = table {
+                    rows.extend_from_slice(frame.bytes);
+                }
+            }
+        }
+        let full = rows.into_iter().filter(|(_, rows)| !rows.is_empty());
+        let piece = |(table, rows)| Piece { insert: Insert { table, rows }, attempt, tries: 0 };
+        Self {
+            pieces: full.map(piece).collect(),
+            segments: segments.into_iter().map(|(sealed, read)| (sealed, read.lost)).collect(),
+        }
+    }
+
+    /// Sends the next piece.
+    pub(super) fn send(&mut self, client: &Client) -> Result<Progress, Error> {
+        let Some(Piece { insert, attempt, tries }) = self.pieces.front_mut() else {
+            return Ok(Progress::Done);
+        };
+        let sent = client.insert(insert, *attempt, DEADLINE);
+        *attempt = Attempt::Again;
+        match sent {
+            Ok(()) => {
+                let records = if insert.table == Table::Violations { insert.len() } else { 0 };
+                self.pieces.pop_front();
+                Ok(Progress::Took(records))
+            }
+            Err(error) if error.is_about_rows() && *tries + 1 >= TRIES => match insert.halves() {
+                Some(halves) => {
+                    let tries = *tries;
+                    self.pieces.pop_front();
+                    for insert in halves.into_iter().rev() {
+                        self.pieces.push_front(Piece { insert, attempt: Attempt::Again, tries });
+                    }
+                    Ok(Progress::Halved)
+                }
+                None => {
+                    let refused = insert.clone();
+                    Ok(Progress::Refused(refused, error))
+                }
+            },
+            Err(error) => {
+                *tries += u32::from(error.is_about_rows());
+                Err(error)
+            }
+        }
+    }
+
+    /// Leaves out the row that was refused.
+    pub(super) fn skip(&mut self) {
+        self.pieces.pop_front();
+    }
+}

@@ -1,0 +1,221 @@
+//! What the writer and the sender share, and how it goes.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant, SystemTime},
+};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::records::{
+    clickhouse,
+    record::{Error, Obstacle},
+    spool::{self, Fault, Spool},
+};
+
+/// The part of the limit that stays free of records, for counts and editions.
+const RESERVE: u64 = 8;
+/// The shortest time between two log lines about a lasting failure.
+const MESSAGE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// How the forwarding goes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    /// The bytes of the spool.
+    pub bytes: u64,
+    /// Their limit.
+    pub limit: u64,
+    /// The records that wait in the spool.
+    pub waiting: u64,
+    /// The age of the oldest rows that wait; zero where none do.
+    pub age: Duration,
+    /// The records that the server took since the start.
+    pub sent: u64,
+    /// The inserts that succeeded since the start.
+    pub inserts: u64,
+    /// The requests to the server that failed, by code.
+    pub failures: BTreeMap<&'static str, u64>,
+    /// The rows that the server refuses; they were set aside.
+    pub refused: u64,
+    /// The records that damaged segments lost.
+    pub lost: u64,
+    /// The records that the retention removed from the server.
+    pub removed: u64,
+    /// Why the server takes nothing at present.
+    pub trouble: Option<String>,
+}
+
+/// What the writer and the sender share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) folder: PathBuf,
+    pub(super) limit: u64,
+    /// Held during a write to the disk, by these two threads alone.
+    pub(super) spool: Mutex<Spool>,
+    bytes: AtomicU64,
+    news: Mutex<News>,
+    control: Mutex<Control>,
+    changed: Condvar,
+}
+
+/// What is told about the spool and the sender. No lock of it is held during a write.
+#[derive(Debug, Default)]
+struct News {
+    waiting: u64,
+    since: Option<SystemTime>,
+    status: Status,
+    code: Option<&'static str>,
+    complained: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct Control {
+    is_closing: bool,
+    until: Option<Instant>,
+    is_finished: bool,
+}
+
+impl Shared {
+    pub(super) fn new(spool: Spool) -> Self {
+        let shared = Self {
+            folder: spool.folder().to_owned(),
+            limit: spool.limit(),
+            bytes: AtomicU64::new(0),
+            news: Mutex::default(),
+            control: Mutex::default(),
+            changed: Condvar::new(),
+            spool: Mutex::new(spool),
+        };
+        shared.note(&shared.spool.lock());
+        shared
+    }
+
+    /// Notes the state of the spool.
+    pub(super) fn note(&self, spool: &Spool) {
+        self.bytes.store(spool.bytes(), Ordering::Relaxed);
+        let (waiting, since) = (spool.records(), spool.since());
+        let mut news = self.news.lock();
+        (news.waiting, news.since) = (waiting, since);
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) < self.limit - self.limit / RESERVE
+    }
+
+    pub(super) fn status(&self) -> Status {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        let control = self.control.lock();
+        let has_stopped = control.is_finished && !control.is_closing;
+        drop(control);
+        let news = self.news.lock();
+        let age = news.since.map_or(Duration::ZERO, |since| since.elapsed().unwrap_or_default());
+        let stopped = || "the sender to ClickHouse has stopped (restart)".to_owned();
+        let trouble = news.status.trouble.clone().or_else(|| has_stopped.then(stopped));
+        let (limit, waiting) = (self.limit, news.waiting);
+        Status { bytes, limit, waiting, age, trouble, ..news.status.clone() }
+    }
+
+    /// Waits, and returns whether to go on.
+    pub(super) fn rest(&self, rest: Duration) -> bool {
+        let mut control = self.control.lock();
+        if !control.is_closing {
+            self.changed.wait_while_for(&mut control, |control| !control.is_closing, rest);
+        }
+        control.until.is_none_or(|until| Instant::now() < until)
+    }
+
+    /// Asks the sender to end, and returns whether it did by then.
+    pub(super) fn close(&self, until: Instant) -> bool {
+        let mut control = self.control.lock();
+        (control.is_closing, control.until) = (true, Some(until));
+        self.changed.notify_all();
+        let is_running = |control: &mut Control| !control.is_finished;
+        let patience = until.saturating_duration_since(Instant::now());
+        self.changed.wait_while_for(&mut control, is_running, patience);
+        control.is_finished
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.control.lock().is_closing
+    }
+
+    pub(super) fn finish(&self) {
+        self.control.lock().is_finished = true;
+        self.changed.notify_all();
+    }
+
+    /// Counts an insert that the server took.
+    pub(super) fn took(&self, records: u64) {
+        let mut news = self.news.lock();
+        news.status.inserts += 1;
+        news.status.sent += records;
+    }
+
+    pub(super) fn refused(&self, rows: u64) {
+        self.news.lock().status.refused += rows;
+    }
+
+    pub(super) fn lost(&self, records: u64) {
+        self.news.lock().status.lost += records;
+    }
+
+    pub(super) fn removed(&self, records: u64) {
+        self.news.lock().status.removed += records;
+    }
+
+    /// Notes a failure of the server, and logs it: at once where it is another one, else once a minute.
+    pub(super) fn failed(&self, error: &clickhouse::Error) {
+        let code = error.code();
+        *self.news.lock().status.failures.entry(code).or_default() += 1;
+        self.troubled(code, error.to_string());
+    }
+
+    /// Notes a failure that stops the sending.
+    pub(super) fn troubled(&self, code: &'static str, error: String) {
+        let now = Instant::now();
+        let mut news = self.news.lock();
+        let is_news = news.code != Some(code)
+            || news.complained.is_none_or(|at| now.duration_since(at) >= MESSAGE_INTERVAL);
+        if is_news {
+            (news.code, news.complained) = (Some(code), Some(now));
+        }
+        let records = news.waiting;
+        news.status.trouble = Some(error.clone());
+        drop(news);
+        if is_news {
+            let (bytes, limit) = (self.bytes.load(Ordering::Relaxed), self.limit);
+            tracing::error!(
+                code,
+                records,
+                bytes,
+                limit,
+                error,
+                "cannot send to ClickHouse: records wait in the spool"
+            );
+        }
+    }
+
+    /// Notes that the server takes rows.
+    pub(super) fn recovered(&self) {
+        let mut news = self.news.lock();
+        let was_troubled = news.status.trouble.take().is_some();
+        (news.code, news.complained) = (None, None);
+        let records = news.waiting;
+        drop(news);
+        if was_troubled {
+            tracing::info!(code = "clickhouse.recovered", records, "sending to ClickHouse again");
+        }
+    }
+}
+
+/// A failure of the spool as one of the store.
+pub(super) fn failed(error: spool::Error) -> Error {
+    let spool::Error { path, fault } = error;
+    match fault {
+        Fault::Full(limit) => Error { path, obstacle: Obstacle::SpoolFull(limit) },
+        Fault::InUse => Error { path, obstacle: Obstacle::Locked },
+        Fault::System(error) => Error::from_io(&path, &error),
+    }
+}

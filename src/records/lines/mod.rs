@@ -1,0 +1,28 @@
+//! Lines on their way to a file or to standard output.
+//!
+//! ```text
+//! Output     writes whole lines; reopens the file after log rotation; tears no line
+//! Log        a bounded buffer of lines and a thread that writes them: the access log
+//! ```
+//! A request that logs a line waits for no disk. Lines that find no room are counted exactly.
+//!
+//! May use: record (for the failures of files), metrics. Must not know: the content of lines,
+//! violations, the policy, requests.
+
+mod destination; // where lines go
+mod file; // rules for files: mode, folder, identity
+mod life; // the life of a queue, and its troubles
+mod log; // the door: takes lines, never waits
+mod output; // an open file or standard output
+mod state; // the lines that wait, with exact counts
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    destination::LogTarget,
+    file::{FILE_MODE, Stamp, check_folder, identity},
+    life::{MESSAGE_INTERVAL, Phase, STALL, is_due},
+    log::Log,
+    output::Output,
+};

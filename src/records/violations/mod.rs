@@ -1,0 +1,66 @@
+//! The records of violations ([`record`](crate::records::record)) on their way to the disk, and the questions to
+//! them.
+//!
+//! A record enters through [`Sink::record`], which never waits for a disk. Threads of this room
+//! write it to a SQLite database ([`Store`]), to JSON lines ([`jsonl`]), or both. Records that find
+//! no room are counted exactly ([`Overflow`]). Every text in a record is bounded and escaped by its
+//! type ([`Text`]), so that no caller can forget it. This room judges nothing.
+//!
+//! The database also keeps the facts that the judgement needs after a restart: every [`Edition`] of
+//! a site's robots.txt, byte for byte, the site of each host ([`HostPeriod`]), [`Quarantined`] files,
+//! each crawler's fetches ([`Fetch`]), jumps of the clock ([`ClockLeap`]), and what origins answered about forms
+//! of paths ([`Probed`]). It counts all requests by
+//! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
+//!
+//! May use: tally, counts, record, lines, clickhouse, forward, robots, text. Must not know: policy,
+//! enforce, proxy, admin, cli.
+
+pub use crate::{
+    base::text::Text,
+    records::{
+        counts::{Counted, CountsInMemory, Dimension, Place, Question, Referral},
+        forward::{Settings as SharedSettings, Status as Forwarded},
+        lines::LogTarget,
+        record::{
+            BrokenRule, ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod,
+            Listing, NameFound, NameKind, Obstacle, Overflow, Probed, Quarantined, REASONS,
+            REDACTED, RecordColumn, Robots, RobotsRead, SCHEMA, SiteHosts, Unread, Violation, csv,
+            redact_query, rule_line,
+        },
+        tally::{
+            Claimant, Detail, FORM, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places,
+            ReadState, ReferralCount, Rollup, Rollups, Series, SeriesKey, Tallied, is_violation,
+        },
+    },
+};
+
+pub use self::{
+    accounts::{Counts, Drops, Health},
+    damage::OnDamage,
+    fill::Removed,
+    history::History,
+    notes::NoteCounts,
+    sink::{Settings, Sink},
+    store::{CompactionPlan, DatabaseCopy, Examination, Fault, Location, Store, Table},
+    waiting::Record,
+};
+
+mod accounts; // the state of a queue, with exact counts
+mod damage; // what happens to a damaged database
+mod fill; // how full the database is
+mod history; // what the running program judges by, for a database that lacks it
+pub mod jsonl; // JSON lines: one record a line, read back with a filter
+mod lane; // a queue with its writer
+mod log; // records as JSON lines
+mod notes; // editions, quarantine and fetches that wait for the database
+mod queue; // bounded, between the requests and one writer
+mod relay; // notes into the local database, records on their way to ClickHouse
+mod retention; // how many old records may go, and when
+mod sink; // the door: takes records and notes
+mod size_limit; // how large a database may become
+mod store; // SQLite: schema, transactions, queries
+mod waiting; // a record on its way to the store
+mod writer; // the thread that empties a queue into its target
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! The files of an open database, watched for changes that SQLite does not notice.
+//!
+//! SQLite goes on writing to a file that was moved or deleted. It takes the missing part of a
+//! truncated write-ahead log for pages of zeros, and may copy them into the database.
+
+use std::path::Path;
+
+use super::{
+    connection::Store,
+    damage::{log_of, move_aside},
+};
+use crate::records::{
+    lines::Stamp,
+    violations::{Error, Obstacle},
+};
+
+/// The bytes of a write-ahead log before its first page, and before each page.
+const LOG_HEADER: u64 = 32;
+const PAGE_HEADER: u64 = 24;
+/// How often a loss is looked for before it counts as one.
+const CHECKS: usize = 3;
+
+/// The database and its write-ahead log, at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Files {
+    database: Stamp,
+    log: Stamp,
+}
+
+impl Files {
+    pub(super) fn of(path: &Path) -> Self {
+        Self { database: Stamp::of(path), log: Stamp::of(&log_of(path)) }
+    }
+
+    /// The length of the write-ahead log.
+    pub(super) const fn log_length(&self) -> u64 {
+        self.log.length
+    }
+
+    /// Whether the path leads to the same database file `now`.
+    pub(super) fn is_same_database(&self, now: &Self) -> bool {
+        self.database.identity == now.database.identity
+    }
+
+    /// Whether there was a database, and the path leads to none or to another one `now`.
+    pub(super) fn is_other_database(&self, now: &Self) -> bool {
+        self.database.identity.is_some() && !self.is_same_database(now)
+    }
+
+    /// Whether the database file was written since.
+    pub(super) fn is_written(&self, now: &Self) -> bool {
+        self.database != now.database
+    }
+
+    /// Whether a file is shorter `now`. SQLite itself shortens both: a `VACUUM` the database, a
+    /// checkpoint the log.
+    fn has_shrunk(&self, now: &Self) -> bool {
+        now.database.length < self.database.length || now.log.length < self.log.length
+    }
+
+    /// Whether the log is another file `now`. Nothing that uses the database replaces it.
+    fn has_other_log(&self, now: &Self) -> bool {
+        self.log.identity.is_some() && self.log.identity != now.log.identity
+    }
+}
+
+impl Store {
+    /// Fails if the files were truncated since `before`, as far as their lengths show. A log that
+    /// was cut is moved aside if the database has all of it: SQLite would take the older pages in
+    /// it for the newest.
+    pub(super) fn check_lengths(&mut self, before: &Files, now: &Files) -> Result<(), Error> {
+        if !before.has_shrunk(now) && !before.has_other_log(now) {
+            return Ok(());
+        }
+        // Another process may write or empty the log in between; what is cut stays cut.
+        for _ in 0..CHECKS {
+            if self.loss(before)?.is_none() {
+                return Ok(());
+            }
+        }
+        if self.loss(before)? == Some(Loss::OfCopiedLog) {
+            move_aside(self.path(), "cut", &["-wal"])?;
+        }
+        Err(Error::new(self.path(), Obstacle::Truncated))
+    }
+
+    /// What the files lack at this moment.
+    fn loss(&mut self, before: &Files) -> Result<Option<Loss>, Error> {
+        let Ok(checkpoint) = self.checkpoint(Checkpoint::Passive) else {
+            return Ok(Some(Loss::Other)); // it could not read the log
+        };
+        let page: u64 = self.number("PRAGMA page_size")?;
+        let pages: u64 = self.number("PRAGMA page_count")?;
+        let log = match checkpoint.pages_in_log {
+            0 => 0,
+            logged => LOG_HEADER + logged * (PAGE_HEADER + page),
+        };
+        let now = Files::of(self.path());
+        let is_log_cut = now.log.length < log || before.has_other_log(&now);
+        let is_cut = checkpoint.is_complete() && now.database.length < pages * page;
+        Ok(match () {
+            () if is_log_cut && checkpoint.is_complete() => Some(Loss::OfCopiedLog),
+            () if is_log_cut || is_cut => Some(Loss::Other),
+            () => None,
+        })
+    }
+
+    /// Copies the write-ahead log into the database file.
+    pub(super) fn checkpoint(&mut self, kind: Checkpoint) -> Result<Copied, Error> {
+        let sql = match kind {
+            Checkpoint::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
+            Checkpoint::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
+        };
+        self.attempt(|connection| {
+            connection.query_row(sql, [], |row| {
+                let count = |column| row.get(column).map(|pages: i64| pages.max(0).unsigned_abs());
+                Ok(Copied { pages_in_log: count(1)?, pages_copied: count(2)? })
+            })
+        })
+    }
+
+    pub(super) fn number(&mut self, sql: &str) -> Result<u64, Error> {
+        let number = |row: &rusqlite::Row<'_>| row.get(0).map(i64::unsigned_abs);
+        self.attempt(|connection| connection.query_row(sql, [], number))
+    }
+}
+
+/// A part of the files that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loss {
+    /// Of a log that the database has all of.
+    OfCopiedLog,
+    Other,
+}
+
+/// How a checkpoint treats readers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Checkpoint {
+    /// Copies what no reader needs, without waiting.
+    Passive,
+    /// Waits for readers, copies everything and empties the log.
+    Truncate,
+}
+
+/// The result of a checkpoint.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copied {
+    pages_in_log: u64,
+    pages_copied: u64,
+}
+
+impl Copied {
+    /// Whether the database file holds everything.
+    pub(super) fn is_complete(self) -> bool {
+        self.pages_copied >= self.pages_in_log
+    }
+}

@@ -1,0 +1,34 @@
+//! The jumps of the clock. Without them, a restart would take them for time that went by.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, params};
+
+use super::{columns::time, connection::Store};
+use crate::records::violations::{ClockLeap, Error};
+
+impl Store {
+    /// The jumps of the clock since `since`, in order.
+    ///
+    /// # Errors
+    /// Where the database cannot be read.
+    pub fn clock_leaps(&self, since: Timestamp) -> Result<Vec<ClockLeap>, Error> {
+        let sql = "SELECT at, by_ FROM clock_leaps WHERE at >= ? ORDER BY at";
+        self.all(sql, [since.as_millisecond()], |row| {
+            let by = Duration::from_millis(row.get::<_, i64>(1)?.unsigned_abs());
+            Ok(ClockLeap { at: time(row.get(0)?, 0)?, by })
+        })
+    }
+}
+
+/// Writes jumps. Those that are written already stay.
+pub(super) fn add(connection: &Connection, leaps: &[ClockLeap]) -> rusqlite::Result<()> {
+    let mut insert = connection
+        .prepare_cached("INSERT INTO clock_leaps VALUES (?, ?) ON CONFLICT DO NOTHING")?;
+    for leap in leaps {
+        let by = i64::try_from(leap.by.as_millis()).unwrap_or(i64::MAX);
+        insert.execute(params![leap.at.as_millisecond(), by])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! What a page and its site tell a crawler, all together.
+//!
+//! A [`Site`] and a [`Page`] go in: the answers to a few requests. An [`Audit`] comes out: the verdict
+//! of robots.txt, the rules of `Robots-Tag`, `X-Robots-Tag` and `meta` elements, the places where they
+//! contradict each other, and the signals about AI that the site sends.
+//!
+//! ```text
+//! page          the answers            reading    everything about one page
+//! source        the rules of one source
+//! signals       Content-Signal, Content-Usage, RSL, TDMRep, ai.txt
+//! conflicts     what contradicts what  document   the audits as a document
+//! ```
+//!
+//! May use: robots, robots_tag, crawlers, enforce, report, fetch, product_token, escape. Must not know:
+//! files, clocks, the network, the place that a text goes to.
+
+mod conflicts; // what contradicts what
+mod document; // the audits as a document
+mod page; // the answers to requests
+mod reading; // everything about one page
+mod signals; // signals about AI
+mod source; // the rules of one source
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    conflicts::Conflict,
+    document::document,
+    page::{Page, Site},
+    reading::{Audit, VerdictRow},
+    signals::Signal,
+    source::RulesOf,
+};

@@ -1,0 +1,112 @@
+//! Everything that a page and its site tell one crawler.
+
+use serde::Serialize;
+
+use crate::{
+    base::{escape, product_token::ProductToken},
+    formats::{
+        robots::{self, Access, Matcher, Target},
+        robots_tag,
+    },
+    rules::{
+        crawlers::{Catalogue, Class, Name},
+        enforce,
+    },
+};
+
+use super::{
+    conflicts::{self, Conflict},
+    page::{Page, Site},
+    signals::{self, Signal},
+    source::{self, RulesOf},
+};
+
+/// Everything about one page for one crawler.
+#[derive(Clone, Debug, Serialize)]
+pub struct Audit {
+    /// The page.
+    pub url: String,
+    /// Its status.
+    pub status: u16,
+    /// The crawler.
+    pub product_token: String,
+    /// The verdict of robots.txt.
+    pub robots_txt: VerdictRow,
+    /// The rules of each source, as written.
+    pub sources: Vec<RulesOf>,
+    /// The rules that the crawler must follow: the union of all sources.
+    pub rules: Vec<String>,
+    /// What contradicts what.
+    pub conflicts: Vec<Conflict>,
+    /// The signals about AI.
+    pub signals: Vec<Signal>,
+}
+
+/// The verdict of robots.txt.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerdictRow {
+    /// The status of the file; 0 is no answer.
+    pub status: u16,
+    /// `allow` or `disallow`.
+    pub verdict: &'static str,
+    /// The rule that decides: `Disallow: /private/ (line 3)`.
+    pub rule: Option<String>,
+}
+
+impl Audit {
+    /// Reads the answers for the crawler `token`.
+    pub fn of(catalogue: &Catalogue, token: &ProductToken, site: &Site, page: &Page) -> Self {
+        let (file, _) = robots::parse(&site.robots_txt);
+        let matcher = Matcher::new(&file);
+        let name = match catalogue.find(token.as_str()) {
+            Some(crawler) => Name::Known(crawler),
+            None => Name::Declared(token.as_str()),
+        };
+        // RFC 9309 §2.2.1 binds each crawler by `*`.
+        let scope = enforce::group_for(&matcher, &Class::ALL, name);
+        let target = Target::of_url(page.url.as_bytes());
+        let verdict = scope.map(|scope| matcher.verdict_letter(scope, &target));
+        // RFC 9309 §2.3.1.4: while the file can't be reached, everything is disallowed.
+        let is_unreachable = site.robots_status == 0 || site.robots_status >= 500;
+        let access = match is_unreachable {
+            true => Access::Disallow,
+            false => verdict.map_or(Access::Allow, |verdict| verdict.access),
+        };
+        let rule = verdict.and_then(|verdict| verdict.rule).filter(|_| !is_unreachable);
+        let robots_txt = VerdictRow {
+            status: site.robots_status,
+            verdict: access.as_str(),
+            rule: rule.map(|rule| {
+                let pattern = escape::shown(&rule.pattern);
+                format!("{}: {pattern} (line {})", rule.directive.field_name(), rule.line)
+            }),
+        };
+        let values = |name| page.values(name).collect::<Vec<_>>();
+        let (field, _) = robots_tag::read(&values("Robots-Tag"));
+        let (older, _) = robots_tag::read_legacy(&values("X-Robots-Tag"));
+        let is_crawler =
+            |name: &ProductToken| name == token || catalogue.find(name.as_str()).is_some();
+        let document = robots_tag::read_html(&page.body, is_crawler);
+        let meta = document.tag();
+        let rules = robots_tag::effective(&field, &[&older, &meta], Some(token));
+        let sources = [
+            RulesOf::new("Robots-Tag", &field, source::of_field(page, token), token),
+            RulesOf::new("X-Robots-Tag", &older, source::of_older_field(page, token), token),
+            RulesOf::new("meta", &meta, source::of_document(&document, token), token),
+        ];
+        let is_some = |source: &RulesOf| !source.rules.is_empty();
+        let sources: Vec<RulesOf> = sources.into_iter().filter(is_some).collect();
+        let signals = signals::of(&file, &matcher, scope, site, page, &rules);
+        let conflicts = conflicts::of(access, &sources, &rules, &signals, site);
+        Self {
+            url: escape::shown(&page.url),
+            status: page.status,
+            product_token: token.as_str().to_owned(),
+            robots_txt,
+            sources,
+            rules,
+            conflicts,
+            signals,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The answer to a question: the decision, and its reasons.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use http::{HeaderMap, HeaderValue, Method, header};
+
+use crate::{
+    base::escape,
+    rules::{
+        crawlers::{self, Evidence},
+        enforce::{self, Action, Moment, Rung},
+    },
+    serving::gate::{self, Gate, Refusal, Visit},
+    state::publication::Snapshot,
+};
+
+use super::{
+    decision::{ClaimRow, EditionRow, Explanation},
+    excerpt::Excerpt,
+    question::{Fault, Question, Rungs, host, names},
+    text,
+    verdict::{RuleRow, VerdictRow, other_form},
+};
+
+/// The explanation of the decision about the request, by what is published.
+///
+/// # Errors
+/// No request can be like this, or no site gets it.
+pub fn explain(
+    gate: &Gate,
+    published: &Snapshot,
+    question: &Question<'_>,
+    moment: Moment,
+    rungs: Rungs,
+) -> Result<Explanation, Fault> {
+    let value = HeaderValue::from_bytes(question.user_agent.as_bytes());
+    let value = value.map_err(|_| Fault::UserAgent)?;
+    let fields = HeaderMap::from_iter([(header::USER_AGENT, value)]);
+    let text = question.target;
+    let received = gate::received_target(text.as_bytes())
+        .map_err(|fault| Fault::Target(text.to_owned(), fault))?;
+    let host = host(&published.rulebook, question)?;
+    let request = gate::Request {
+        method: &Method::GET,
+        target: &received,
+        authority: host.as_deref().map(str::as_bytes),
+        is_http_1_0: true,
+        fields: &fields,
+        peer: question.address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+        is_tls: true,
+    };
+    let visit = match question.standing {
+        Some(outcome) => gate.suppose(published, &request, moment, outcome),
+        None => gate.imagine(published, &request, moment),
+    };
+    let visit = visit.map_err(|refusal| match refusal {
+        Refusal::BadHost => Fault::Host(text.to_owned()),
+        _ => Fault::UnknownHost(text.to_owned(), names(&published.rulebook)),
+    })?;
+    Ok(of_visit(&visit, text, rungs))
+}
+
+/// The explanation of the decision about a visit. `written` is the target as it was asked for.
+fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
+    let (site, claim, target) = (visit.site, &visit.claim, &visit.target);
+    let (decision, edition) = (visit.decide(), site.edition());
+    let judgement = decision.judgement;
+    let name = judgement.and_then(|judgement| judgement.name).or_else(|| claim.primary());
+    let readings = name.map(|name| visit.readings(name, decision.standing.outcome));
+    let group = judgement.and_then(|judgement| judgement.group);
+    let rule = judgement.and_then(|judgement| judgement.rule);
+    let status = match decision.action {
+        Action::Block => site.enforcement.block.status,
+        Action::Throttle => 429,
+        Action::Pass | Action::Log => 200,
+    };
+    let pace = enforce::applied_pace(site, &decision, visit);
+    let tags = site.tags.select(target.letter(), status, None);
+    let owned = |tokens: Vec<&str>| tokens.into_iter().map(str::to_owned).collect();
+    let mut explanation = Explanation {
+        verdict: VerdictRow {
+            target: escape::text(written.as_bytes()),
+            path: escape::text(target.judged()),
+            product_token: name.map(|name| name.as_str().to_owned()),
+            verdict: decision.access.as_str(),
+            group: group.map(|group| owned(edition.matcher().tokens(group))),
+            rule: rule.map(RuleRow::of),
+        },
+        site: site.name.clone(),
+        claim: ClaimRow {
+            class: claim.class(),
+            product_tokens: owned(claim.tokens().map(crawlers::Name::as_str).collect()),
+        },
+        standing: decision.standing.outcome.as_str(),
+        evidence: decision.standing.evidence.map(Evidence::as_str),
+        action: decision.action.as_str(),
+        reason: decision.reason.as_str(),
+        form: group.and_then(|group| other_form(&edition.matcher().explain(group, target))),
+        forms: site.forms_of(visit.request.target),
+        rung: decision.rung.map(Rung::as_str),
+        crawl_delay: pace.map(|one| one.pace.interval().as_secs_f64()),
+        crawl_delay_enforced: pace.map(|one| one.is_enforced),
+        robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
+        x_robots_tag: tags
+            .as_ref()
+            .and_then(|tags| tags.x_robots_tag.as_ref())
+            .filter(|lines| !lines.is_empty())
+            .map(|lines| lines.join(", ")),
+        robots_read: gate::robots_read(site, readings.and_then(|readings| readings.last())),
+        editions: enforce::edition_verdicts(site, &decision, target, visit)
+            .into_iter()
+            .map(EditionRow::from)
+            .collect(),
+        lines: Vec::new(),
+        edition: edition.id_text().to_owned(),
+        excerpt: rule.and_then(|rule| Excerpt::around(edition.bytes(), rule.line)),
+    };
+    explanation.lines = text::lines(&explanation, visit, &decision, pace, rungs);
+    explanation
+}

@@ -1,0 +1,109 @@
+//! A decision as data: the JSON of `beadle explain`, and what the pages show.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::{
+    records::violations::RobotsRead,
+    rules::{crawlers::Class, enforce},
+};
+
+use super::{excerpt::Excerpt, line::Line, verdict::VerdictRow};
+
+/// The decision about one request. Its fields are written in this order.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// The verdict, with the group and the rule.
+    #[serde(flatten)]
+    pub verdict: VerdictRow,
+    /// The site.
+    pub site: String,
+    /// The claim of the User-Agent.
+    pub claim: ClaimRow,
+    /// The standing of the claim.
+    pub standing: &'static str,
+    /// The evidence that confirms or contradicts the claim.
+    pub evidence: Option<&'static str>,
+    /// The action.
+    pub action: &'static str,
+    /// The stable code of the reason.
+    pub reason: &'static str,
+    /// The form of the path that is disallowed, if it is not the letter.
+    pub form: Option<String>,
+    /// Which forms of the path count, and why, where the policy says anything about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forms: Option<String>,
+    /// The rung of the ladder that the decision rests on.
+    pub rung: Option<&'static str>,
+    /// Seconds for one request.
+    pub crawl_delay: Option<f64>,
+    /// Whether an earlier request gets 429; else Beadle only counts it.
+    pub crawl_delay_enforced: Option<bool>,
+    /// `Robots-Tag` of the answer.
+    pub robots_tag: Option<String>,
+    /// `X-Robots-Tag` of the answer.
+    pub x_robots_tag: Option<String>,
+    /// The last fetch of robots.txt by the client.
+    pub robots_read: RobotsRead,
+    /// The editions that count, the one in force first.
+    pub editions: Vec<EditionRow>,
+    /// The whole reasoning as text.
+    #[serde(skip)]
+    pub lines: Vec<Line>,
+    /// The edition in force.
+    #[serde(skip)]
+    pub edition: String,
+    /// The lines of that edition around the rule.
+    #[serde(skip)]
+    pub excerpt: Option<Excerpt>,
+}
+
+/// The claim of a User-Agent.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClaimRow {
+    /// The class of client.
+    pub class: Class,
+    /// The names, the primary first.
+    pub product_tokens: Vec<String>,
+}
+
+/// An edition that counts for the decision.
+#[derive(Clone, Debug, Serialize)]
+pub struct EditionRow {
+    /// The edition, by its hash.
+    pub edition: String,
+    /// The start of its time in force.
+    pub from: String,
+    /// The end of that time.
+    pub until: Option<String>,
+    /// Whether it is in force at another node of the fleet alone.
+    #[serde(rename = "elsewhere", skip_serializing_if = "std::ops::Not::not")]
+    pub is_elsewhere: bool,
+    /// `allow` or `disallow`.
+    pub verdict: &'static str,
+    /// Whether the client may still use it.
+    #[serde(rename = "held")]
+    pub is_known: bool,
+    /// The number of editions that are judged as one, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
+}
+
+impl From<enforce::EditionVerdict> for EditionRow {
+    fn from(one: enforce::EditionVerdict) -> Self {
+        Self {
+            edition: one.edition.to_string(),
+            from: time(one.from),
+            until: one.until.map(time),
+            is_elsewhere: one.is_elsewhere,
+            verdict: one.access.as_str(),
+            is_known: one.is_known,
+            count: Some(one.count).filter(|count| *count > 1),
+        }
+    }
+}
+
+/// A time to the second.
+pub(super) fn time(time: Timestamp) -> String {
+    format!("{time:.0}")
+}

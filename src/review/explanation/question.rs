@@ -1,0 +1,120 @@
+//! The question of an operator: what would a request get?
+
+use std::{
+    borrow::Cow,
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+};
+
+use crate::{
+    base::escape,
+    rules::{crawlers::Outcome, enforce::Rulebook},
+    serving::gate::BadTarget,
+};
+
+/// A request as an operator writes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'q> {
+    /// A URL or a path. A path without [`Self::site`] belongs to the only site.
+    pub target: &'q str,
+    /// The User-Agent.
+    pub user_agent: &'q str,
+    /// The client's address. Without it, the claim is not examined.
+    pub address: Option<IpAddr>,
+    /// The standing that the client is supposed to have, whatever its address.
+    pub standing: Option<Outcome>,
+    /// The name of the site that a path belongs to. A URL names its host.
+    pub site: Option<&'q str>,
+}
+
+/// The source of rungs of the ladder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rungs {
+    /// None: every crawler begins on the lowest.
+    AtStart,
+    /// The running program, which knows them.
+    Running,
+}
+
+/// The reason why a question has no answer; its text names the repair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Occurs when the User-Agent has octets that no field has.
+    UserAgent,
+    /// Occurs when the proxy refuses the target.
+    Target(String, BadTarget),
+    /// Occurs when the URL has no valid host.
+    Host(String),
+    /// Occurs when the target belongs to none of these sites.
+    UnknownHost(String, Vec<String>),
+    /// Occurs when none of these sites has the name.
+    UnknownSite(String, Vec<String>),
+}
+
+/// The host of the target: that of a URL, else that of the site.
+pub(super) fn host<'b>(
+    rulebook: &'b Rulebook,
+    question: &Question<'b>,
+) -> Result<Option<Cow<'b, str>>, Fault> {
+    let text = question.target;
+    if let Some((_, rest)) = text.split_once("://").filter(|_| !text.starts_with('/')) {
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+        return Ok(Some(host.into()));
+    }
+    let number = match (question.site, rulebook.sites()) {
+        (Some(name), sites) => {
+            let unknown = || Fault::UnknownSite(name.to_owned(), names(rulebook));
+            let found = sites.iter().position(|site| site.name.eq_ignore_ascii_case(name));
+            found.ok_or_else(unknown)?
+        }
+        (None, [_]) => 0,
+        (None, _) => return Ok(None),
+    };
+    Ok(host_of(rulebook, number))
+}
+
+/// A host of a site; `None` is a host of the default site.
+fn host_of(rulebook: &Rulebook, number: usize) -> Option<Cow<'_, str>> {
+    let name = &rulebook.sites().get(number)?.name;
+    let is_own = |host: &str| rulebook.site_of_host(host).is_some_and(|(site, _)| site == number);
+    // A site that begins with a wildcard has the name without the star. Every host below is its own.
+    let below = format!("any.{name}");
+    match is_own(name) {
+        true if name.parse::<Ipv6Addr>().is_ok() => Some(format!("[{name}]").into()),
+        true => Some(name.as_str().into()),
+        false => is_own(&below).then(|| below.into()),
+    }
+}
+
+/// The names of all sites.
+pub(super) fn names(rulebook: &Rulebook) -> Vec<String> {
+    rulebook.sites().iter().map(|site| site.name.clone()).collect()
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UserAgent => {
+                f.write_str("the User-Agent has control characters (no request can carry them)")
+            }
+            Self::Target(text, why) => {
+                write!(f, "'{}' gets 400 from the proxy: {why}", escape::shown(text))
+            }
+            Self::Host(text) => write!(
+                f,
+                "'{}' gets 400 from the proxy: its host is not valid (write for example \
+                 https://www.example.com/)",
+                escape::shown(text)
+            ),
+            Self::UnknownHost(text, sites) => {
+                let (text, names) = (escape::shown(text), sites.join(", "));
+                write!(f, "'{text}' belongs to no site of the policy (it has {names})")
+            }
+            Self::UnknownSite(name, sites) => {
+                let (name, names) = (escape::shown(name), sites.join(", "));
+                write!(f, "the policy has no site '{name}' (it has {names})")
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What every explanation has: the verdict, the group and the rules.
+
+use serde::Serialize;
+
+use crate::{
+    base::escape,
+    formats::robots::{self, Matcher, Scope, Target},
+    rules::enforce::Site,
+};
+
+use super::line::Line;
+
+/// The verdict for one target.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerdictRow {
+    /// The target as the operator wrote it.
+    pub target: String,
+    /// The path that is judged.
+    pub path: String,
+    /// The judged name.
+    pub product_token: Option<String>,
+    /// `allow` or `disallow`.
+    pub verdict: &'static str,
+    /// The names of the group that binds it.
+    pub group: Option<Vec<String>>,
+    /// The rule that decides.
+    pub rule: Option<RuleRow>,
+}
+
+/// The rule that decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RuleRow {
+    /// `allow` or `disallow`.
+    pub directive: &'static str,
+    /// The path pattern.
+    pub pattern: String,
+    /// The line in robots.txt.
+    pub line: u32,
+}
+
+impl RuleRow {
+    /// The row of a rule.
+    pub fn of(rule: &robots::Rule) -> Self {
+        let robots::Rule { directive, pattern, line, .. } = rule;
+        Self { directive: directive.as_str(), pattern: pattern.clone(), line: *line }
+    }
+}
+
+/// The lines for the group, the rule that decides, and the rule that it outranks. `site` knows the
+/// sources of the rules.
+pub fn group_lines(
+    matcher: &Matcher,
+    group: Scope,
+    target: &Target<'_>,
+    site: Option<&Site>,
+) -> Vec<Line> {
+    const SHOWN: usize = 5;
+    let tokens = matcher.tokens(group);
+    let more = tokens.len().saturating_sub(SHOWN);
+    let mut names = tokens.iter().take(SHOWN).map(escape::shown).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        names.push_str(&format!(" and {more} more"));
+    }
+    let mut lines = vec![Line::new("group", names)];
+    let explanation = matcher.explain(group, target);
+    if explanation.is_cut {
+        let note =
+            "origins may read the path in too many ways, so every disallow rule applies to it";
+        lines.push(Line::new("note", note));
+        return lines;
+    }
+    if explanation.matches.is_empty() {
+        lines.push(Line::new("rule", "none matches, so it is allowed"));
+        return lines;
+    }
+    for (number, matched) in explanation.matches.iter().take(2).enumerate() {
+        let mut text = rule_text(matched);
+        if let Some(source) = site.and_then(|site| site.edition().source(matched.rule.line)) {
+            text.push_str(&format!(", {source}"));
+        }
+        lines.push(Line::new(if number == 0 { "rule" } else { "over" }, text));
+    }
+    if let Some(path) = other_form(&explanation) {
+        let note = format!("allowed as written, but an origin may read the path as {path}");
+        lines.push(Line::new("note", note));
+    }
+    lines
+}
+
+/// A rule with its line and its octets.
+pub fn rule_text(robots::Match { rule, specificity }: &robots::Match<'_>) -> String {
+    format!(
+        "{}: {}   (robots.txt line {}, {specificity} octet{})",
+        rule.directive.field_name(),
+        escape::shown(&rule.pattern),
+        rule.line,
+        if *specificity == 1 { "" } else { "s" }
+    )
+}
+
+/// The form of the path that is disallowed, if it is not the letter.
+pub(super) fn other_form(explanation: &robots::Explanation<'_>) -> Option<String> {
+    let is_other = explanation.verdict.form == robots::Form::Other && !explanation.is_cut;
+    is_other.then(|| escape::text(&explanation.path))
+}

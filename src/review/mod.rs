@@ -1,0 +1,15 @@
+//! What was decided and why, for people to look at.
+//!
+//! Look here for reports and evidence bundles, reasons of a decision, logs run through a policy, tests of a
+//! policy, and the audit of a page.
+//!
+//! ```text
+//! report ─▶ audit, replay
+//! explanation ─▶ trial
+//! ```
+
+pub mod audit; // what a page and its site tell a crawler
+pub mod explanation; // the reasons of a decision, as data and as text
+pub mod replay; // access logs run through a policy
+pub mod report; // documents made of stored facts
+pub mod trial; // the tests of a policy and their outcomes

@@ -1,0 +1,235 @@
+//! The rows of logs, judged by the gate of the proxy.
+
+use std::io;
+
+use http::Method;
+use jiff::Timestamp;
+
+use crate::{
+    base::diagnostic::Diagnostic,
+    records::violations::{Claimant, Error, Violation},
+    rules::enforce::Moment,
+    serving::gate::{self, Past, Refusal, Request},
+};
+
+use super::{
+    basis::{Basis, Rules},
+    batch::{Batch, Row},
+    changes::Changes,
+    clients::{Clients, forwarded},
+    merge::{Item, Logs},
+    source::Failure,
+    tally::{Client, Tally},
+    verdict::Verdict,
+};
+
+/// The User-Agents whose claims are kept: 5 MB.
+const KEPT_CLAIMS: usize = 16_384;
+
+/// What takes the records of violations.
+pub type TakeRecord<'a> = dyn FnMut(&Violation) -> io::Result<()> + 'a;
+
+/// Why a replay ended early.
+#[derive(Debug)]
+pub enum Stop {
+    /// A log can't be read.
+    Log(Failure),
+    /// A line has no host, and no site takes it; the name of the log and the line.
+    NoHost(String, u64),
+    /// The record of a violation can't be written.
+    Output(io::Error),
+}
+
+/// The judgement of logs.
+#[derive(Debug)]
+pub struct Judge {
+    rules: Rules,
+    /// Another policy on the same requests.
+    against: Option<(Rules, Changes)>,
+    /// The host of a line without one.
+    host: Option<String>,
+    /// Whether a line needs a host.
+    needs_host: bool,
+    clients: Clients,
+    /// The time of the last row. The time of a judgement never goes back.
+    now: i64,
+    tally: Tally,
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Log(failure)
+    }
+}
+
+impl Judge {
+    /// A judgement by `basis`, and by another one to compare. `host` is the host of lines without one.
+    /// The findings are those about files of origins.
+    ///
+    /// # Errors
+    /// A gate can't be set up.
+    pub fn new(
+        basis: Basis,
+        against: Option<Basis>,
+        host: Option<String>,
+    ) -> Result<(Self, Vec<Diagnostic>), Error> {
+        let needs_host = !basis.has_default();
+        let host = host.or_else(|| basis.only_host());
+        let (rules, mut findings) = basis.rules()?;
+        let against = against.map(Basis::rules).transpose()?;
+        let against = against.map(|(rules, found)| {
+            findings.extend(found);
+            (rules, Changes::default())
+        });
+        let judge = Self {
+            tally: Tally::of(rules.site_names()),
+            rules,
+            against,
+            host,
+            needs_host,
+            clients: Clients::default(),
+            now: i64::MIN,
+        };
+        Ok((judge, findings))
+    }
+
+    /// Judges logs to their end. `record` gets each violation; without it none is made. `progress` is
+    /// called now and then.
+    ///
+    /// # Errors
+    /// A log can't be read, a line belongs to no site, or a record can't be written.
+    pub fn run(
+        mut self,
+        mut logs: Logs,
+        mut record: Option<&mut TakeRecord<'_>>,
+        mut progress: impl FnMut(&Logs, u64),
+    ) -> Result<(Tally, Option<Changes>), Stop> {
+        gate::keep_claims(KEPT_CLAIMS);
+        let names = logs.names();
+        let name = |log: usize| names.get(log).map_or("", String::as_str);
+        loop {
+            let more = logs.step(&mut |item| match item {
+                Item::Batch(batch, log) => {
+                    self.tally.add_lines(batch, name(log));
+                    Ok(())
+                }
+                Item::Row(batch, row, log) => self.row(batch, row, name(log), &mut record),
+            })?;
+            progress(&logs, self.tally.lines);
+            if !more {
+                return Ok((self.tally, self.against.map(|(_, changes)| changes)));
+            }
+        }
+    }
+
+    fn row(
+        &mut self,
+        batch: &Batch,
+        row: &Row,
+        log: &str,
+        record: &mut Option<&mut TakeRecord<'_>>,
+    ) -> Result<(), Stop> {
+        self.tally.late += u64::from(row.time < self.now);
+        self.now = self.now.max(row.time);
+        let now = Timestamp::from_microsecond(self.now).unwrap_or(Timestamp::MIN);
+        let moment = Moment::at(now);
+        if self.rules.advance(now) {
+            self.clients.forget_people();
+        }
+        let authority = match row.host.is_some() {
+            true => Some(batch.get(row.host)),
+            false => self.host.as_deref().map(str::as_bytes),
+        };
+        if authority.is_none() && self.needs_host {
+            return Err(Stop::NoHost(log.to_owned(), row.line));
+        }
+        let user_agent = batch.get(row.user_agent);
+        let (client, host) = (self.clients.of(user_agent), self.clients.host(authority));
+        let target = batch.get(row.target);
+        if client.is_person_at(host) && self.against.is_none() && target != b"*" {
+            self.tally.add_person(now);
+            return Ok(());
+        }
+        let own_fields;
+        let fields = match row.forwarded_for.is_some() {
+            false => self.clients.fields(client),
+            true => {
+                own_fields = forwarded(self.clients.fields(client), batch.get(row.forwarded_for));
+                &own_fields
+            }
+        };
+        let own_method;
+        let method = match batch.get(row.method) {
+            b"GET" => &Method::GET,
+            b"HEAD" => &Method::HEAD,
+            b"POST" => &Method::POST,
+            other => {
+                own_method = Method::from_bytes(other).unwrap_or_default();
+                &own_method
+            }
+        };
+        let request = Request {
+            method,
+            target,
+            authority,
+            is_http_1_0: authority.is_none(),
+            fields,
+            peer: row.client,
+            is_tls: false,
+        };
+        let (tally, status) = (&mut self.tally, row.status);
+        let mut outcome = Verdict::NotJudged;
+        let mut written = Ok(());
+        let (mut is_person, mut claimant) = (false, Claimant::default());
+        let judged = self.rules.gate.replay(&request, moment, status, |past| {
+            outcome = Verdict::of(&past);
+            is_person = past.is_person();
+            claimant = claimant_of(&past);
+            tally.add(&past, outcome, request.target, now);
+            if let Some(record) = record
+                && let Some(counted) = &past.counted
+                && let Some(mut violation) = counted.violation()
+            {
+                violation.status = status;
+                written = record(&violation);
+            }
+        });
+        if let Err(refusal) = judged {
+            self.tally.refuse(code(refusal), (log, row.line), batch.get(row.host));
+        }
+        written.map_err(Stop::Output)?;
+        if let Some((rules, changes)) = &mut self.against {
+            rules.advance(now);
+            // A request that the other policy refuses is of no site there.
+            let _ = rules.gate.replay(&request, moment, status, |past| {
+                let after = Verdict::of(&past);
+                if after != outcome {
+                    let key = past.counted.as_ref().map(|counted| &counted.key);
+                    let (site, name) = key.map_or(("", ""), |key| (key.site, key.product_token));
+                    // Only one of the policies may have the evidence.
+                    let claimant = claimant.max(claimant_of(&past));
+                    let client = Client { name, claimant };
+                    changes.add(site, client, (outcome, after), request.target);
+                }
+            });
+        }
+        if is_person {
+            self.clients.note_person(user_agent, host);
+        }
+        Ok(())
+    }
+}
+
+/// Who a request counts for.
+fn claimant_of(past: &Past<'_>) -> Claimant {
+    let counted = past.counted.as_ref();
+    Claimant::of(counted.map_or("", |counted| counted.key.standing))
+}
+
+const fn code(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::UnknownHost => "unknown_host",
+        Refusal::BadHost => "host",
+        _ => "target",
+    }
+}

@@ -1,0 +1,330 @@
+//! Files as a zip, and back.
+//!
+//! A bundle comes from somebody else, so reading is bounded: the number of files, their sizes, how
+//! far they are compressed, and their names. The comment of the zip has the hash of all octets
+//! before it. So even a change that no file shows is found. A zip that was packed anew by other
+//! means has no such comment; its files are checked all the same.
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    io::{Cursor, Read, Write},
+};
+
+use zip::{
+    CompressionMethod, DateTime, ZipArchive, ZipWriter, result::ZipError, write::SimpleFileOptions,
+};
+
+use crate::base::escape;
+
+use super::file::{self, File};
+
+/// The most octets of a zip.
+pub const MAX_ARCHIVE: usize = 256 << 20;
+/// The most files in a zip.
+const MAX_FILES: usize = 10_000;
+/// The most octets of all files together.
+const MAX_TOTAL: u64 = 512 << 20;
+/// The most octets of a file for each octet in the zip, beyond a small size.
+const MAX_RATIO: u64 = 300;
+const SMALL: u64 = 1 << 20;
+/// The longest name of a file.
+const MAX_NAME: usize = 400;
+
+/// The comment before the hash.
+const COMMENT: &str = "beadle evidence bundle, sha256 of all before this hash: ";
+const HASH_LENGTH: usize = 64;
+
+/// The first octets of an entry in the list at the end of a zip.
+const LISTED: [u8; 4] = *b"PK\x01\x02";
+
+/// The reason why a zip is not read.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It is no zip file, or it is damaged.
+    NoZip(String),
+    /// It has more files than a bundle.
+    TooManyFiles,
+    /// Its files are larger than those of a bundle.
+    TooLarge,
+    /// This file is compressed further than any honest one.
+    TooDense(String),
+    /// A file has a name that leads out of the bundle, or no plain name.
+    BadName(String),
+    /// Two files have the same name, or share their octets.
+    Ambiguous(String),
+    /// This entry is no plain file: a folder, a link, or encrypted.
+    NoFile(String),
+}
+
+/// What a zip contains.
+#[derive(Debug)]
+pub struct Unpacked {
+    /// The files, in the order of their names.
+    pub files: Vec<File>,
+    /// The files that can't be unpacked.
+    pub broken: Vec<String>,
+    /// Whether the zip is exactly as it was written. `None` if other means packed it.
+    pub is_sealed: Option<bool>,
+}
+
+/// A zip of these files: the same octets for the same files.
+pub fn pack(files: &[File]) -> Vec<u8> {
+    let written = || -> Result<Vec<u8>, ZipError> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .last_modified_time(DateTime::default())
+            .unix_permissions(0o644);
+        let mut sorted: Vec<&File> = files.iter().collect();
+        sorted.sort();
+        for (name, bytes) in sorted {
+            zip.start_file(name.as_str(), options)?;
+            zip.write_all(bytes)?;
+        }
+        zip.set_comment(format!("{COMMENT}{}", "0".repeat(HASH_LENGTH)))?;
+        Ok(zip.finish()?.into_inner())
+    };
+    let mut bytes = written().expect("memory takes all, and files have different names");
+    let end = bytes.len() - HASH_LENGTH;
+    let (before, hash) = bytes.split_at_mut(end);
+    hash.copy_from_slice(file::hash(before).as_bytes());
+    bytes
+}
+
+/// The files of a zip.
+///
+/// # Errors
+/// The reason why it is not read.
+pub fn unpack(bytes: &[u8]) -> Result<Unpacked, Refusal> {
+    if bytes.len() > MAX_ARCHIVE {
+        return Err(Refusal::TooLarge);
+    }
+    // Before the list is read: each entry costs more memory than octets.
+    if bytes.windows(LISTED.len()).filter(|four| *four == LISTED).count() > MAX_FILES {
+        return Err(Refusal::TooManyFiles);
+    }
+    let refused = |error: ZipError| Refusal::NoZip(error.to_string());
+    let mut zip = ZipArchive::new(Cursor::new(bytes)).map_err(refused)?;
+    if zip.len() > MAX_FILES {
+        return Err(Refusal::TooManyFiles);
+    }
+    if zip.offset() > 0 {
+        return Err(Refusal::NoZip("other data stands before it".to_owned()));
+    }
+    let end = zip.comment().len();
+    let is_end = bytes.len().checked_sub(end + 2).and_then(|at| bytes.get(at..at + 2));
+    if is_end.map(|two| usize::from(two[0]) | usize::from(two[1]) << 8) != Some(end) {
+        return Err(Refusal::NoZip("other data stands behind it".to_owned()));
+    }
+    let is_sealed = seal(bytes, zip.comment());
+    if is_sealed.is_some() || zip.has_duplicate_names() {
+        zip.validate_header_consistency().map_err(|error| Refusal::Ambiguous(error.to_string()))?;
+    }
+    if zip.has_overlapping_entries().map_err(refused)? {
+        return Err(Refusal::Ambiguous("files share their octets".to_owned()));
+    }
+    let mut unpacked = Unpacked { files: Vec::new(), broken: Vec::new(), is_sealed };
+    let (mut names, mut left) = (BTreeSet::new(), MAX_TOTAL);
+    for number in 0..zip.len() {
+        let entry = zip.by_index_raw(number).map_err(refused)?;
+        let name = plain_name(entry.name_raw())?;
+        if !names.insert(name.to_ascii_lowercase()) {
+            return Err(Refusal::Ambiguous(format!("two files are called {name}")));
+        }
+        if !entry.is_file() || entry.is_symlink() || entry.encrypted() {
+            return Err(Refusal::NoFile(name));
+        }
+        if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
+            return Err(Refusal::NoFile(name));
+        }
+        // A claim, which is refused before it takes memory. What has another size is broken.
+        let (size, packed) = (entry.size(), entry.compressed_size());
+        drop(entry);
+        if size > packed.saturating_mul(MAX_RATIO).max(SMALL) {
+            return Err(Refusal::TooDense(name));
+        }
+        left = left.checked_sub(size).ok_or(Refusal::TooLarge)?;
+        let mut contents = Vec::new();
+        let entry = zip.by_index(number).ok();
+        let read = entry.and_then(|entry| entry.take(size + 1).read_to_end(&mut contents).ok());
+        match read.map(|length| length as u64) {
+            Some(length) if length == size => unpacked.files.push((name, contents)),
+            _ => unpacked.broken.push(name),
+        }
+    }
+    unpacked.files.sort();
+    Ok(unpacked)
+}
+
+/// Whether the hash in the comment is that of all before it; `None` without a comment.
+fn seal(bytes: &[u8], comment: &[u8]) -> Option<bool> {
+    if comment.is_empty() {
+        return None;
+    }
+    let (before, hash) = bytes.split_at_checked(bytes.len().checked_sub(HASH_LENGTH)?)?;
+    let is_ours = comment.strip_suffix(hash) == Some(COMMENT.as_bytes());
+    Some(is_ours && file::hash(before).as_bytes() == hash)
+}
+
+/// The name of a file in a bundle: printable ASCII of few kinds, relative, without `..`.
+fn plain_name(raw: &[u8]) -> Result<String, Refusal> {
+    let bad = || Refusal::BadName(escape::bounded(raw, 100));
+    let name = std::str::from_utf8(raw).map_err(|_| bad())?;
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b".-_/".contains(&b);
+    let is_part = |part: &str| !part.is_empty() && !part.bytes().all(|b| b == b'.');
+    let is_good =
+        name.len() <= MAX_NAME && name.bytes().all(is_plain) && name.split('/').all(is_part);
+    if is_good { Ok(name.to_owned()) } else { Err(bad()) }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoZip(why) => {
+                write!(f, "no readable zip file: {} (get the file again)", escape::shown(why))
+            }
+            Self::TooManyFiles => write!(f, "more than {MAX_FILES} files (this is no bundle)"),
+            Self::TooLarge => {
+                write!(f, "more than {} MiB of files (this is no bundle)", MAX_TOTAL >> 20)
+            }
+            Self::TooDense(name) => write!(
+                f,
+                "'{name}' is compressed more than {MAX_RATIO} times (this is no bundle, but an \
+                 attack)"
+            ),
+            Self::BadName(name) => {
+                write!(f, "'{name}' is no name of a file in a bundle (this is no bundle)")
+            }
+            Self::Ambiguous(why) => {
+                write!(f, "it can be read in two ways: {} (get the file again)", escape::shown(why))
+            }
+            Self::NoFile(name) => {
+                write!(f, "'{name}' is no plain file, stored or deflated (this is no bundle)")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zip(fill: impl FnOnce(&mut ZipWriter<Cursor<Vec<u8>>>)) -> Vec<u8> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        fill(&mut zip);
+        zip.finish().expect("memory takes all").into_inner()
+    }
+
+    /// A zip of files with these names.
+    fn named(names: &[&str]) -> Vec<u8> {
+        zip(|zip| {
+            for name in names {
+                zip.start_file(*name, SimpleFileOptions::default()).expect("a new name");
+                zip.write_all(b"text").expect("memory takes all");
+            }
+        })
+    }
+
+    /// The octets with each occurrence of a text replaced by one of the same length.
+    fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        let places: Vec<usize> =
+            (0..bytes.len()).filter(|&at| bytes[at..].starts_with(from)).collect();
+        assert!(places.len() >= 2, "in the header and in the list");
+        places.into_iter().for_each(|at| bytes[at..at + to.len()].copy_from_slice(to));
+        bytes
+    }
+
+    #[test]
+    fn what_is_packed_is_unpacked() {
+        let files: Vec<File> =
+            vec![("a.txt".to_owned(), b"a".to_vec()), ("b/c.txt".to_owned(), vec![0; 100_000])];
+        let packed = pack(&files);
+        let unpacked = unpack(&packed).expect("it is a zip");
+        assert_eq!((unpacked.files, unpacked.is_sealed), (files.clone(), Some(true)));
+        let backward: Vec<File> = files.into_iter().rev().collect();
+        assert_eq!(pack(&backward), packed, "the order and the time change nothing");
+        let foreign = unpack(&named(&["a", "b"])).expect("it is a zip");
+        assert_eq!((foreign.files.len(), foreign.is_sealed), (2, None));
+    }
+
+    #[test]
+    fn hostile_names_are_refused() {
+        for name in [
+            "../a",
+            "/a",
+            "a/../b",
+            "a//b",
+            "a/",
+            "./a",
+            "..",
+            "",
+            "a\\b",
+            "C:a",
+            "a b",
+            "\u{e9}",
+            "a\nb",
+            &"a/".repeat(300),
+        ] {
+            let refusal = unpack(&named(&[name])).expect_err(name);
+            let is_named = matches!(refusal, Refusal::BadName(_) | Refusal::NoFile(_));
+            assert!(is_named || matches!(refusal, Refusal::NoZip(_)), "{name}: {refusal}");
+        }
+        let raw = replaced(&named(&["abcd"]), b"abcd", b"a\xff\x00d");
+        assert!(matches!(unpack(&raw), Err(Refusal::BadName(_))));
+    }
+
+    #[test]
+    fn a_name_stands_for_one_file() {
+        let twice = replaced(&named(&["aa", "ab"]), b"ab", b"aa");
+        for twice in [twice, named(&["aa", "AA"])] {
+            let refusal = unpack(&twice).expect_err("two files have one name");
+            assert!(matches!(refusal, Refusal::Ambiguous(_)), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn bombs_are_refused() {
+        let deflated = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        let dense = zip(|zip| {
+            zip.start_file("zeros", deflated).expect("a new name");
+            zip.write_all(&vec![0; 8 << 20]).expect("memory takes all");
+        });
+        assert!(matches!(unpack(&dense), Err(Refusal::TooDense(name)) if name == "zeros"));
+        // One that claims to be small is broken, and not unpacked any further.
+        let claim = |size: u32| size.to_le_bytes();
+        let small = replaced(&dense, &claim(8 << 20), &claim(1 << 10));
+        let unpacked = unpack(&small).expect("a zip");
+        assert_eq!((unpacked.files.len(), unpacked.broken), (0, vec!["zeros".to_owned()]));
+        let names: Vec<String> = (0..=MAX_FILES).map(|number| number.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert!(matches!(unpack(&named(&names)), Err(Refusal::TooManyFiles)));
+    }
+
+    #[test]
+    fn folders_links_and_other_methods_are_refused() {
+        let options = SimpleFileOptions::default();
+        let folder = zip(|zip| zip.add_directory("folder", options).expect("a new name"));
+        let link = zip(|zip| zip.add_symlink("link", "/etc/passwd", options).expect("a new name"));
+        for bytes in [folder, link] {
+            let refusal = unpack(&bytes).expect_err("no plain file");
+            assert!(matches!(refusal, Refusal::NoFile(_) | Refusal::BadName(_)), "{refusal}");
+        }
+        // The method, two octets after version and flags.
+        let mut other = named(&["a"]);
+        let list = other.windows(4).position(|four| four == LISTED).expect("a list");
+        (other[8], other[list + 10]) = (99, 99);
+        assert!(unpack(&other).is_err());
+    }
+
+    #[test]
+    fn other_data_around_a_zip_is_refused() {
+        let good = named(&["a"]);
+        for bytes in
+            [[b"data", &*good].concat(), [&*good, b"data"].concat(), b"PK".to_vec(), vec![]]
+        {
+            assert!(unpack(&bytes).is_err());
+        }
+    }
+}

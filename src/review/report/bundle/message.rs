@@ -1,0 +1,120 @@
+//! `message.txt`: the draft of a message to the operator of the crawler.
+//!
+//! It accuses nobody of what others do: requests whose evidence contradicts the name are an
+//! impostor's, and the message says so.
+
+use std::fmt::Write;
+
+use crate::{
+    base::escape::shown,
+    records::violations::{Claimant, ReadState},
+    rules::crawlers::Crawler,
+};
+
+use super::summary::{Facts, several};
+
+/// The most rules that a message quotes.
+const MOST_RULES: usize = 3;
+
+pub(super) fn text(facts: &Facts<'_>) -> String {
+    let mut text = String::new();
+    // Writing to a String can't fail.
+    let _ = write(&mut text, facts);
+    text
+}
+
+fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
+    let manifest = facts.manifest;
+    let token = &manifest.product_token;
+    let sites = facts.sites.join(", ");
+    let all = facts.records.len() as u64;
+    let impostors = facts.of_standing("contradicted");
+    let are_all_impostors = impostors == all;
+    writeln!(out, "To: {}", recipient(facts.crawler))?;
+    match are_all_impostors {
+        true => writeln!(out, "Subject: Somebody uses the name {token} on {sites}\n")?,
+        false => {
+            writeln!(out, "Subject: {token} requests pages that robots.txt disallows ({sites})\n")?
+        }
+    }
+    writeln!(out, "Hello,\n")?;
+    let (first, last) = facts.times().unwrap_or_default();
+    let requests = several(all, "request", "requests");
+    writeln!(
+        out,
+        "between {first} and {last}, we recorded {requests} under the name\n{token} on {sites} that \
+         the robots.txt there disallows (RFC 9309)."
+    )?;
+    if are_all_impostors {
+        writeln!(
+            out,
+            "\nBy the evidence that you publish, these are not your clients. You may want to know that\n\
+             somebody uses the name of your crawler."
+        )?;
+    } else {
+        ours(out, facts, impostors)?;
+    }
+    writeln!(
+        out,
+        "\nThe enclosed file has the requests, the robots.txt files as served with their times, and\n\
+         the fetches of robots.txt that we saw. 'summary.txt' is a page in plain words. With Beadle\n\
+         (free software), 'beadle report --verify FILE' judges every request again from this file\n\
+         alone."
+    )?;
+    if !are_all_impostors {
+        writeln!(
+            out,
+            "\nCould you find out why, and tell us? If we are wrong, please tell us that as well."
+        )?;
+    }
+    writeln!(out, "\nKind regards\n[your name, the name of your site, and how to reach you]")
+}
+
+/// What concerns the operator's own clients.
+fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result {
+    let confirmed = facts.of_standing("confirmed");
+    let others = facts.records.len() as u64 - confirmed - impostors;
+    writeln!(out)?;
+    if confirmed > 0 {
+        writeln!(
+            out,
+            "- {confirmed} of them are confirmed to be yours, by the evidence that you publish."
+        )?;
+    }
+    if others > 0 {
+        writeln!(out, "- {others} of them could not be verified.")?;
+    }
+    if impostors > 0 {
+        writeln!(out, "- {impostors} of them are not yours, by the evidence that you publish.")?;
+    }
+    let [current, older] =
+        [ReadState::Current, ReadState::Older].map(|state| facts.read(Claimant::Crawler, state));
+    if current > 0 {
+        writeln!(
+            out,
+            "- Before {current} of them, the robots.txt that disallows them had been fetched under this\n  \
+             name."
+        )?;
+    }
+    if older > 0 {
+        writeln!(
+            out,
+            "- Before {older} of them, an earlier robots.txt had been fetched under this name."
+        )?;
+    }
+    let (rules, _) = facts.rules();
+    writeln!(out, "\nThe rules:")?;
+    rules.iter().take(MOST_RULES).try_for_each(|(rule, count)| writeln!(out, "- {rule}: {count}"))
+}
+
+/// The operator's published contact, or how to find one.
+fn recipient(crawler: Option<&Crawler>) -> String {
+    let contact = crawler.and_then(Crawler::contact).map(shown);
+    contact.unwrap_or_else(|| {
+        let page = crawler.and_then(Crawler::documentation);
+        page.map_or_else(
+            || "[the catalogue has no contact of the operator]".to_owned(),
+            |page| format!("[the catalogue has no contact; see {}]", shown(page)),
+        )
+    })
+}

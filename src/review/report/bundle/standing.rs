@@ -1,0 +1,128 @@
+//! `standing.json`: what confirmed or contradicted the crawler's name.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{records::violations::Violation, rules::crawlers::Crawler};
+
+use super::tally::tally;
+
+/// The contents of `standing.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Standings {
+    /// The records by standing and kind of evidence.
+    pub(super) counts: Vec<Count>,
+    /// The same by network.
+    pub(super) networks: Vec<OfNetwork>,
+    /// What the operator publishes, as the catalogue has it. Beadle checks requests against it.
+    pub(super) published: Published,
+}
+
+/// The records of one standing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) struct Count {
+    pub(super) standing: String,
+    /// The kind of evidence that confirms or contradicts the name.
+    pub(super) evidence: Option<String>,
+    pub(super) records: u64,
+}
+
+/// The records of one standing from one network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct OfNetwork {
+    pub(super) network: String,
+    pub(super) standing: String,
+    pub(super) evidence: Option<String>,
+    pub(super) records: u64,
+}
+
+/// The evidence that an operator publishes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Published {
+    pub(super) documentation: Option<String>,
+    pub(super) ip_ranges: Vec<String>,
+    pub(super) ip_format: Option<String>,
+    pub(super) reverse_dns: Vec<String>,
+    pub(super) signature_agent: Option<String>,
+}
+
+impl Standings {
+    pub(super) fn of(records: &[Violation], crawler: Option<&Crawler>) -> Self {
+        Self {
+            counts: counts(records.iter()),
+            networks: networks(records.iter()),
+            published: crawler.map(Published::of).unwrap_or_default(),
+        }
+    }
+}
+
+impl Published {
+    fn of(crawler: &Crawler) -> Self {
+        Self {
+            documentation: crawler.documentation().map(str::to_owned),
+            ip_ranges: crawler.ip_ranges().to_vec(),
+            ip_format: crawler.ip_format().map(str::to_owned),
+            reverse_dns: crawler.reverse_dns().to_vec(),
+            signature_agent: crawler.signature_agent().map(str::to_owned),
+        }
+    }
+}
+
+/// The records by standing and evidence, the most first.
+pub(super) fn counts<'a>(records: impl Iterator<Item = &'a Violation>) -> Vec<Count> {
+    let keys = records.map(|one| (one.standing.as_str(), one.evidence.as_deref()));
+    let counts = tally(keys).into_iter().map(|((standing, evidence), records)| Count {
+        standing: standing.to_owned(),
+        evidence: evidence.map(str::to_owned),
+        records,
+    });
+    counts.collect()
+}
+
+/// The records by network, standing and evidence, the most first.
+pub(super) fn networks<'a>(records: impl Iterator<Item = &'a Violation>) -> Vec<OfNetwork> {
+    let keys = records
+        .map(|one| (network(&one.client_ip), one.standing.as_str(), one.evidence.as_deref()));
+    let counts =
+        tally(keys).into_iter().map(|((network, standing, evidence), records)| OfNetwork {
+            network,
+            standing: standing.to_owned(),
+            evidence: evidence.map(str::to_owned),
+            records,
+        });
+    counts.collect()
+}
+
+/// The usual network of one customer: /24 or /48. A recorded network or hash stays as it is.
+pub(super) fn network(client: &str) -> String {
+    match client.parse::<IpAddr>().map(|address| address.to_canonical()) {
+        Ok(IpAddr::V4(address)) => {
+            let [a, b, c, _] = address.octets();
+            format!("{a}.{b}.{c}.0/24")
+        }
+        Ok(IpAddr::V6(address)) => {
+            let [a, b, c, ..] = address.segments();
+            format!("{}/48", std::net::Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0))
+        }
+        Err(_) => client.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_count_by_network() {
+        for (client, expected) in [
+            ("192.0.2.77", "192.0.2.0/24"),
+            ("::ffff:192.0.2.77", "192.0.2.0/24"),
+            ("2001:db8:1:2:3::4", "2001:db8:1::/48"),
+            ("192.0.2.0/24", "192.0.2.0/24"),
+            ("3f2a91c0aa11bb22", "3f2a91c0aa11bb22"),
+        ] {
+            assert_eq!(network(client), expected);
+        }
+    }
+}

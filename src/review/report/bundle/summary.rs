@@ -1,0 +1,263 @@
+//! `summary.txt`: the violations in plain words, on one page.
+
+use std::fmt::Write;
+
+use crate::{
+    base::escape::shown,
+    records::violations::{Claimant, ReadState, Robots, Violation, rule_line},
+    rules::crawlers::Crawler,
+};
+
+use super::{
+    manifest::Manifest,
+    standing::{Count, Standings},
+    tally::tally,
+    time,
+};
+
+/// The most rules and paths that a text lists.
+const MOST_LISTED: usize = 8;
+/// The most characters of a value from outside in a text.
+const MOST_SHOWN: usize = 70;
+
+/// The facts that both texts tell.
+pub(super) struct Facts<'a> {
+    pub(super) manifest: &'a Manifest,
+    pub(super) crawler: Option<&'a Crawler>,
+    pub(super) records: &'a [Violation],
+    pub(super) standings: &'a Standings,
+    pub(super) sites: &'a [&'a str],
+    /// The number of editions in the bundle.
+    pub(super) editions: usize,
+}
+
+impl Facts<'_> {
+    /// The records of the crawler, or of its impostors, whose client had last fetched an edition in this
+    /// state.
+    pub(super) fn read(&self, claimant: Claimant, state: ReadState) -> usize {
+        let is_of = |one: &&Violation| Claimant::of(&one.standing) == claimant;
+        let records = self.records.iter().filter(is_of);
+        records.filter(|one| one.robots_read.state == state).count()
+    }
+
+    /// The records in this standing.
+    pub(super) fn of_standing(&self, standing: &str) -> u64 {
+        let counts = self.standings.counts.iter();
+        counts.filter(|count| count.standing == standing).map(|count| count.records).sum()
+    }
+
+    /// The time of the first and the last record.
+    pub(super) fn times(&self) -> Option<(String, String)> {
+        let times = || self.records.iter().map(|record| record.time);
+        Some((time::plain(times().min()?), time::plain(times().max()?)))
+    }
+
+    /// The broken rules, the most frequent first, and how many more there are.
+    pub(super) fn rules(&self) -> (Vec<(String, u64)>, usize) {
+        let rules = tally(self.records.iter().map(|record| {
+            (rule(&record.robots, &record.reason), &record.robots.line, &record.robots.edition)
+        }));
+        let more = rules.len().saturating_sub(MOST_LISTED);
+        let listed = rules.into_iter().take(MOST_LISTED).map(|((rule, line, edition), count)| {
+            let place = match line {
+                Some(line) => format!("{rule} (line {line} of edition {})", edition.as_str()),
+                None => format!("{rule} (edition {})", edition.as_str()),
+            };
+            (place, count)
+        });
+        (listed.collect(), more)
+    }
+
+    /// The counts of one standing in words.
+    pub(super) fn standing_words(&self, count: &Count) -> &'static str {
+        match (count.standing.as_str(), count.evidence.as_deref()) {
+            ("confirmed", Some("signature")) => "confirmed by a signature of the operator",
+            ("confirmed", Some("ip-range")) => "confirmed by the operator's list of addresses",
+            ("confirmed", Some("reverse-dns")) => "confirmed by the name of the address",
+            ("confirmed", _) => "confirmed",
+            ("contradicted", Some("signature")) => "contradicted by the signature: an impostor",
+            ("contradicted", Some("ip-range")) => {
+                "not in the operator's list of addresses: an impostor"
+            }
+            ("contradicted", Some("reverse-dns")) => {
+                "contradicted by the name of the address: an impostor"
+            }
+            ("contradicted", _) => "contradicted: an impostor",
+            ("unverifiable", _) => "not verifiable: the operator publishes no evidence",
+            _ => "not verified at that time",
+        }
+    }
+}
+
+/// The broken rule as robots.txt has it, or the reason where none was broken.
+fn rule(robots: &Robots, reason: &str) -> String {
+    let Some(line) = rule_line(&robots.directive, &short(&robots.pattern)) else {
+        return reason.to_owned();
+    };
+    let group = robots.group.iter().map(|token| token.as_str()).collect::<Vec<_>>().join(", ");
+    format!("{line}, for {}", short(&group))
+}
+
+/// A value of limited length.
+pub(super) fn short(text: &str) -> String {
+    match text.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// A number with its noun.
+pub(super) fn several(count: u64, one: &str, more: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
+}
+
+pub(super) fn text(facts: &Facts<'_>) -> String {
+    let mut text = String::new();
+    // Writing to a String can't fail.
+    let _ = write(&mut text, facts);
+    text
+}
+
+fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
+    let manifest = facts.manifest;
+    let token = &manifest.product_token;
+    let are_all_impostors = facts.of_standing("contradicted") == facts.records.len() as u64;
+    let by = if are_all_impostors { "under the name" } else { "by" };
+    let title = format!("Requests {by} {token} that robots.txt disallows");
+    writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
+    writeln!(out, "Made by {} on {}.\n", manifest.tool, time::plain(manifest.made.0))?;
+    let operator = manifest.operator.as_ref().map(|name| format!(", operated by {}", shown(name)));
+    let page = facts.crawler.and_then(Crawler::documentation);
+    let page = page.map(|url| format!(" ({})", shown(url)));
+    let (operator, page) = (operator.unwrap_or_default(), page.unwrap_or_default());
+    let who = if are_all_impostors { "impostors of " } else { "" };
+    writeln!(out, "Who       {who}{token}{operator}{page}")?;
+    writeln!(out, "Where     {}", facts.sites.join(", "))?;
+    let (since, until) = (time::plain(manifest.since.0), time::plain(manifest.until.0));
+    writeln!(out, "When      {since} to {until}")?;
+    if let Some((first, last)) = facts.times() {
+        writeln!(out, "          first {first}, last {last}")?;
+    }
+    let records = several(facts.records.len() as u64, "violation", "violations");
+    writeln!(out, "How many  {records} in detail (records.jsonl)")?;
+    how_many(out, manifest)?;
+    writeln!(out, "\nThe rules\n---------")?;
+    let (rules, more) = facts.rules();
+    for (rule, count) in rules {
+        writeln!(out, "{count:>8}  {rule}")?;
+    }
+    if more > 0 {
+        writeln!(out, "          and {more} more")?;
+    }
+    known(out, facts)?;
+    identity(out, facts)?;
+    actions(out, facts)?;
+    how_verified(out, facts)
+}
+
+fn how_many(out: &mut String, manifest: &Manifest) -> std::fmt::Result {
+    if manifest.is_cut {
+        writeln!(out, "          Earlier ones are left out: there are too many for one bundle.")?;
+    }
+    let Some(counts) = manifest.counts else { return Ok(()) };
+    writeln!(
+        out,
+        "          In the hours of this time: {} requests, {} of them violations.",
+        counts.requests, counts.violations
+    )?;
+    for (count, why) in [
+        (counts.folded, "there were more of a kind than are recorded"),
+        (counts.dropped, "records found no room"),
+    ] {
+        if count > 0 {
+            writeln!(out, "          {count} violations are only counted: {why}.")?;
+        }
+    }
+    Ok(())
+}
+
+fn known(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
+    writeln!(out, "\nDid it know the rules?\n----------------------")?;
+    // Another client's fetch says nothing about an impostor, or about a program that many people run.
+    let is_program = facts.crawler.is_some_and(Crawler::is_program);
+    let of_crawler = if is_program { "by the client itself" } else { "under this name" };
+    let states = [ReadState::Current, ReadState::Older, ReadState::Never];
+    for (claimant, by) in
+        [(Claimant::Crawler, of_crawler), (Claimant::Impostor, "by the impostor itself")]
+    {
+        for (state, count) in states.map(|state| (state, facts.read(claimant, state))) {
+            let words = match state {
+                _ if count == 0 => continue,
+                ReadState::Current => {
+                    format!("the robots.txt that disallows the request had been fetched {by}")
+                }
+                ReadState::Older => format!("an earlier robots.txt had been fetched {by}"),
+                ReadState::Never => format!("no fetch of robots.txt {by} is known"),
+            };
+            writeln!(out, "{count:>8}  {words}")?;
+        }
+    }
+    let mut windows = facts.manifest.sites.iter().map(|site| site.cache_window / 3600);
+    let hours = windows.next().filter(|first| windows.all(|other| other == *first));
+    if let Some(hours) = hours.filter(|_| facts.manifest.sites.iter().all(|site| site.is_excused)) {
+        writeln!(
+            out,
+            "A request counts only if every robots.txt disallows it that the crawler could still use:\n\
+             the one that it fetched last, or else any of the last {hours} hours (RFC 9309, 2.4)."
+        )?;
+    }
+    Ok(())
+}
+
+fn identity(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
+    let token = &facts.manifest.product_token;
+    let title = format!("Was it really {token}?");
+    writeln!(out, "\n{title}\n{}", "-".repeat(title.chars().count()))?;
+    for count in &facts.standings.counts {
+        writeln!(out, "{:>8}  {}", count.records, facts.standing_words(count))?;
+    }
+    let published = &facts.standings.published;
+    let lists = published.ip_ranges.iter().map(|url| format!("addresses: {url}"));
+    let names = published.reverse_dns.iter().map(|suffix| format!("names of addresses: {suffix}"));
+    let agent = published.signature_agent.iter().map(|url| format!("signatures: {url}"));
+    let all: Vec<String> = lists.chain(names).chain(agent).take(MOST_LISTED).collect();
+    if !all.is_empty() {
+        writeln!(out, "The operator publishes:")?;
+        all.iter().try_for_each(|line| writeln!(out, "          {}", shown(line)))?;
+    }
+    if facts.of_standing("contradicted") > 0 {
+        writeln!(out, "Impostors are not the operator's clients: somebody else uses the name.")?;
+    }
+    Ok(())
+}
+
+fn actions(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
+    writeln!(out, "\nThe answers\n-----------")?;
+    let answers = facts.records.iter().map(|record| (record.action.as_str(), record.status));
+    for ((action, status), count) in tally(answers).into_iter().take(MOST_LISTED) {
+        let words = match action {
+            "block" => "refused",
+            "throttle" => "slowed down",
+            _ => "answered",
+        };
+        writeln!(out, "{count:>8}  {words} (status {status})")?;
+    }
+    Ok(())
+}
+
+fn how_verified(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
+    let manifest = facts.manifest;
+    writeln!(out, "\nHow to verify\n-------------")?;
+    let editions = several(facts.editions as u64, "edition", "editions");
+    writeln!(
+        out,
+        "'beadle report --verify FILE' checks every hash and judges every request again, by the\n\
+         editions in this bundle. It needs no network and no policy. Without Beadle: manifest.json\n\
+         has the SHA-256 of each file, and 'sha256sum -c manifest.sha256' checks the manifest.\n\
+         The folder robots/ has {editions} of robots.txt as served; editions.json says when."
+    )?;
+    for edition in manifest.missing_editions.iter().take(MOST_LISTED) {
+        writeln!(out, "Edition {edition} is missing: it is no longer kept.")?;
+    }
+    Ok(())
+}

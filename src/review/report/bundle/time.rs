@@ -1,0 +1,91 @@
+//! Times as text, and the window before a request in which fetched rules may be used.
+
+use std::{fmt, time::Duration};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+use crate::{
+    records::violations::ClockLeap,
+    rules::{enforce, policy},
+};
+
+/// How long a jump of the clock counts: longer than any window.
+const LEAP_LIFETIME: Duration =
+    policy::MAX_CACHE_WINDOW.saturating_add(Duration::from_secs(86_400));
+
+/// A time, written in RFC 3339 with milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Time(pub(super) Timestamp);
+
+/// A jump of the clock, as it is written.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Leap {
+    pub(super) at: Time,
+    pub(super) milliseconds: u64,
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3}", self.0)
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl Leap {
+    pub(super) fn of(leap: &ClockLeap) -> Self {
+        let milliseconds = u64::try_from(leap.by.as_millis()).unwrap_or(u64::MAX);
+        Self { at: Time(leap.at), milliseconds }
+    }
+}
+
+/// The start of the window before `at`. It reaches back by the jumps of the clock, as for the
+/// decision itself.
+pub(super) fn start(at: Timestamp, window: Duration, leaps: &[Leap]) -> Timestamp {
+    let ages = leaps.iter().filter_map(|leap| {
+        let ago = Duration::try_from(at.duration_since(leap.at.0)).ok()?;
+        (ago < LEAP_LIFETIME).then_some((ago, Duration::from_millis(leap.milliseconds)))
+    });
+    let leap = ages.fold(None, |sum: Option<enforce::Leap>, (ago, by)| {
+        let sum = sum.unwrap_or(enforce::Leap { by: Duration::ZERO, ago });
+        Some(enforce::Leap { by: sum.by.saturating_add(by), ago: sum.ago.min(ago) })
+    });
+    enforce::Moment { leap, ..enforce::Moment::at(at) }.start_of(window)
+}
+
+/// A time for people: `2026-11-22 10:00 UTC`.
+pub(super) fn plain(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_reaches_back_by_the_jumps_of_the_clock_within_it() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let day = Duration::from_secs(86_400);
+        let leaps = [(1_000_000, 50), (1_000_100, 7)]
+            .map(|(second, by)| Leap { at: Time(at(second)), milliseconds: by * 1000 });
+        for (second, expected) in [
+            (999_999, 999_999 - 86_400),
+            (1_000_001, 1_000_001 - 86_400 - 50),
+            (1_000_101, 1_000_101 - 86_400 - 57),
+            (1_200_000, 1_200_000 - 86_400),
+        ] {
+            assert_eq!(start(at(second), day, &leaps), at(expected), "{second}");
+        }
+    }
+}

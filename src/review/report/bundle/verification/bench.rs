@@ -1,0 +1,75 @@
+//! The files of a bundle, ready to judge by.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    formats::robots::{Matcher, Scope},
+    review::report::bundle::{
+        history::Row,
+        manifest::{Manifest, Settings},
+        readings,
+    },
+    rules::enforce::{Edition, first_group},
+};
+
+/// The files of a bundle, ready to judge by.
+pub(super) struct Bench<'a> {
+    pub(super) manifest: &'a Manifest,
+    /// The times in force by site, in lower case.
+    rows: BTreeMap<String, Vec<&'a Row>>,
+    /// The editions by file; each is compiled when it is first needed.
+    editions: BTreeMap<&'a str, Edition>,
+    fetches: &'a [readings::Row],
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(
+        manifest: &'a Manifest,
+        rows: &'a [Row],
+        fetches: &'a [readings::Row],
+        files: &BTreeMap<String, Vec<u8>>,
+    ) -> Self {
+        let mut by_site: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
+        let mut editions = BTreeMap::new();
+        for row in rows {
+            by_site.entry(row.site.to_ascii_lowercase()).or_default().push(row);
+            if let Some(bytes) = files.get(&row.file) {
+                let edition = || Edition::of_bytes(bytes.clone().into());
+                editions.entry(row.file.as_str()).or_insert_with(edition);
+            }
+        }
+        Self { manifest, rows: by_site, editions, fetches }
+    }
+
+    /// The times in force of editions that count for a site.
+    pub(super) fn rows(&self, site: &str) -> impl Iterator<Item = &'a Row> {
+        let rows = self.rows.get(&site.to_ascii_lowercase()).map(Vec::as_slice);
+        rows.unwrap_or_default().iter().copied()
+    }
+
+    /// The edition of a row.
+    pub(super) fn edition_of(&self, row: &Row) -> Option<&Edition> {
+        self.editions.get(row.file.as_str())
+    }
+
+    /// An edition of a site, by its name.
+    pub(super) fn edition(&self, site: &str, id: &str) -> Option<&Edition> {
+        self.rows(site).find(|row| row.edition == id).and_then(|row| self.edition_of(row))
+    }
+
+    /// The crawler's fetches of a site's robots.txt.
+    pub(super) fn fetches(&self, site: &str) -> impl Iterator<Item = &'a readings::Row> {
+        let is_name = |row: &readings::Row| {
+            let mut names = self.manifest.group_names.iter();
+            names.any(|name| name.eq_ignore_ascii_case(&row.product_token))
+        };
+        let is_site = move |row: &readings::Row| row.site.eq_ignore_ascii_case(site);
+        self.fetches.iter().filter(move |row| is_site(row) && is_name(row))
+    }
+
+    /// The group that the crawler obeys.
+    pub(super) fn group(&self, matcher: &Matcher, settings: &Settings) -> Option<Scope> {
+        let names = self.manifest.group_names.iter().map(String::as_str);
+        first_group(matcher, names, || settings.is_bound_by_star)
+    }
+}

@@ -1,0 +1,89 @@
+//! What the database is asked for a review, and its answers.
+
+use jiff::{Timestamp, tz::TimeZone};
+
+use crate::{
+    records::violations::{Counted, Dimension, Error, Place, PlaceKind, Question, Referral, Store},
+    review::report::{Span, TALLIED_BY},
+};
+
+/// By what counts are told apart for [`rules`](super::rules).
+pub const RULES_BY: [Dimension; 5] =
+    [Dimension::Site, Dimension::Directive, Dimension::Pattern, Dimension::Line, Dimension::Reason];
+
+/// The paths that a review shows at most.
+const MOST_PATHS: usize = 1_000;
+/// The paths of the time before among which they are looked for.
+pub(super) const MOST_PATHS_BEFORE: usize = 100_000;
+
+/// The answers of the database.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The span of time.
+    pub span: Span,
+    /// The only site that was asked for.
+    pub site: Option<String>,
+    /// The answers about the span.
+    pub now: Period,
+    /// The answers about the span before.
+    pub before: Period,
+    /// The counts of the span by product token, [`Span::period`] and standing, in this order.
+    pub times: Vec<Counted>,
+    /// The start of the first day with counts, in both spans.
+    pub first_counts: Option<Timestamp>,
+}
+
+/// The answers about one span.
+#[derive(Clone, Debug, Default)]
+pub struct Period {
+    /// The counts by [`TALLIED_BY`](crate::review::report::TALLIED_BY).
+    pub crawlers: Vec<Counted>,
+    /// The counts by site, directive, pattern, line and reason.
+    pub rules: Vec<Counted>,
+    /// The paths with the most violations, up to a bound.
+    pub paths: Vec<Place>,
+    /// The requests of people.
+    pub people: u64,
+    /// The visits of people that operators of crawlers sent.
+    pub referrals: Vec<Referral>,
+}
+
+impl Answers {
+    /// The answers of a database about `span`, on one site or on all of them.
+    ///
+    /// # Errors
+    /// The database can't be read.
+    pub fn of(store: &Store, span: Span, site: Option<String>) -> Result<Self, Error> {
+        let of = |question: Question| Question { site: site.clone(), ..question };
+        let (here, before) = (of(span.question()), of(span.question_before()));
+        let both = Question { since: before.since, ..here.clone() };
+        let times = vec![Dimension::ProductToken, span.period(), Dimension::Standing];
+        Ok(Self {
+            span,
+            now: Period::of(store, &here, MOST_PATHS)?,
+            before: Period::of(store, &before, MOST_PATHS_BEFORE)?,
+            times: store.counted(&Question { by: times, ..here })?,
+            first_counts: store.first_hour(&both)?.map(day),
+            site,
+        })
+    }
+}
+
+/// The start of the day that contains the hour.
+fn day(hour: Timestamp) -> Timestamp {
+    hour.to_zoned(TimeZone::UTC).start_of_day().map_or(hour, |day| day.timestamp())
+}
+
+impl Period {
+    fn of(store: &Store, question: &Question, paths: usize) -> Result<Self, Error> {
+        let by = |by: &[Dimension]| Question { by: by.to_vec(), ..question.clone() };
+        let people = store.people(question)?;
+        Ok(Self {
+            crawlers: store.counted(&by(&TALLIED_BY))?,
+            rules: store.counted(&by(&RULES_BY))?,
+            paths: store.places(PlaceKind::Path, question, paths)?,
+            people: people.iter().map(|one| one.requests).sum(),
+            referrals: store.referrals(question)?,
+        })
+    }
+}

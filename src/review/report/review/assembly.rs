@@ -1,0 +1,48 @@
+//! A review, made of the answers of the database.
+
+use super::{
+    answers::Answers,
+    crawlers::{crawlers, total},
+    model::Review,
+    rows::{days, operators, paths, rules},
+};
+use crate::{
+    review::report::{Axis, Count},
+    rules::crawlers::Catalogue,
+};
+
+impl<'c> Review<'c> {
+    /// The review of these answers. Operators are those of the catalogue.
+    pub fn of(answers: &Answers, catalogue: &'c Catalogue) -> Self {
+        let Answers { span, site, now, before, times, first_counts } = answers;
+        let total_before = total(&before.crawlers);
+        let is_compared = total_before.all.requests > 0;
+        // The first day with counts may have hours before them.
+        let here = times.iter().filter_map(|counted| counted.key.get(1)?.parse().ok()).min();
+        let axis = Axis::of(span, if is_compared { *first_counts } else { here });
+        let crawlers = crawlers(answers, catalogue, axis);
+        let mut bars = vec![Count::default(); axis.count()];
+        for counted in times {
+            let time = counted.key.get(1).and_then(|time| time.parse().ok());
+            if let Some(bar) = time.and_then(|time| bars.get_mut(axis.bar(time)?)) {
+                *bar += counted.into();
+            }
+        }
+        Self {
+            span: *span,
+            site: site.clone(),
+            is_compared,
+            first_counts: first_counts.filter(|first| *first > span.before),
+            total: total(&now.crawlers),
+            total_before,
+            people: (now.people, before.people),
+            rules: rules(&now.rules, &before.rules),
+            paths: paths(&now.paths, &before.paths),
+            days: days(span, *first_counts, times),
+            operators: operators(&crawlers, &now.referrals, &before.referrals),
+            crawlers,
+            axis,
+            bars,
+        }
+    }
+}

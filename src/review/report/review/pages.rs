@@ -1,0 +1,292 @@
+//! A review as a document.
+
+use super::{
+    highlights::LEAST_JUDGED,
+    model::{CrawlerRow, NO_NAME, PathRow, Review, RuleRow},
+};
+use crate::{
+    records::violations::{FORM, rule_line},
+    review::report::{
+        Cell, Count, Document, Kind, Section, Table, Tally,
+        number::{change, count, grouped, ratio, share},
+        over_time::over_time,
+    },
+};
+
+/// The most new offenders that are named.
+const MOST_NEW: usize = 5;
+
+/// The review as a document with up to `most` rows in a table.
+pub fn document(review: &Review<'_>, most: usize) -> Document {
+    let mut sections = vec![glance(review)];
+    if review.total.all.requests > 0 {
+        sections.extend([highlights(review), times(review), crawlers(review, most)]);
+        sections.push(conduct(review, most));
+    }
+    if !review.rules.is_empty() {
+        sections.push(rules(review, most));
+    }
+    if !review.paths.is_empty() {
+        sections.push(paths(review, most));
+    }
+    if !review.operators.is_empty() {
+        sections.push(operators(review, most));
+    }
+    sections.retain(|section| !section.table.rows.is_empty() || !section.remarks.is_empty());
+    Document { title: title(review), lead: lead(review), sections }
+}
+
+fn title(review: &Review<'_>) -> String {
+    let site = review.site.as_ref().map(|site| format!(" for {site}")).unwrap_or_default();
+    format!("Beadle report{site}")
+}
+
+impl Review<'_> {
+    /// The span in words, and what is compared.
+    pub fn lead(&self) -> Vec<String> {
+        lead(self)
+    }
+
+    /// The change to a number from the one of the span before; `-` where nothing is compared.
+    pub fn change(&self, now: u64, before: Option<u64>) -> String {
+        let before = before.filter(|_| self.is_compared);
+        before.map_or_else(|| "-".to_owned(), |before| change(now, before))
+    }
+}
+
+impl CrawlerRow<'_> {
+    /// The product token, or that there is none; of impostors, whom they claim to be.
+    pub fn name(&self) -> String {
+        if self.is_nameless() {
+            return "(no name)".to_owned();
+        }
+        self.claimant.name(&self.product_token)
+    }
+
+    /// Whether these are the clients without a name.
+    pub fn is_nameless(&self) -> bool {
+        self.product_token == NO_NAME
+    }
+}
+
+impl RuleRow {
+    /// The rule as robots.txt has it, else the reason.
+    pub fn text(&self) -> String {
+        if let Some(reason) = &self.reason {
+            return reason.to_string();
+        }
+        let (directive, pattern) = (self.directive.as_str(), self.pattern.as_str());
+        rule_line(directive, pattern).unwrap_or_else(|| format!("{directive}: {pattern}"))
+    }
+}
+
+impl PathRow {
+    /// The path, unless it stands for those beyond the limit of an hour.
+    pub fn path(&self) -> Option<&str> {
+        Some(self.path.as_str()).filter(|path| *path != "…")
+    }
+}
+
+fn lead(review: &Review<'_>) -> Vec<String> {
+    let span = &review.span;
+    let (from, until) = (span.from.strftime("%F %H:%M"), span.until.strftime("%F %H:%M"));
+    let length = span.length();
+    let mut lead = vec![format!("{from} to {until} UTC: {length}, against the {length} before.")];
+    if review.total.all.requests == 0 && review.people.0 == 0 {
+        lead.push("Nothing was counted in this time.".to_owned());
+    }
+    if !review.is_compared {
+        lead.push(format!("Nothing was counted in the {length} before, so nothing is compared."));
+    } else if let Some(first) = review.first_counts {
+        lead.push(format!("The first counts are of {}.", first.strftime("%F")));
+    }
+    lead
+}
+
+fn glance(review: &Review<'_>) -> Section {
+    let (now, before) = (&review.total, &review.total_before);
+    let row = |name: &str, now: u64, before: u64| -> [Cell; 4] {
+        let (then, change) = match review.is_compared {
+            true => (grouped(before), change(now, before)),
+            false => ("-".to_owned(), "-".to_owned()),
+        };
+        [name.into(), grouped(now).into(), then.into(), change.into()]
+    };
+    let of = |tally: &Tally| share(tally.all.violations, tally.all.requests);
+    let then = if review.is_compared { of(before) } else { "-".to_owned() };
+    let rows = [
+        row("Requests of crawlers and other programs", now.all.requests, before.all.requests),
+        row("Violations", now.all.violations, before.all.violations),
+        ["  share of the requests".into(), of(now).into(), then.into(), "".into()],
+        row("  by clients that never read robots.txt", now.never, before.never),
+        row("  by clients that read an older edition", now.older, before.older),
+        row("  by clients that read this edition", now.current, before.current),
+        row("  by impostors", now.contradicted_violations, before.contradicted_violations),
+        row("Fetches of robots.txt", now.fetches, before.fetches),
+        row("Requests of people", review.people.0, review.people.1),
+    ];
+    let columns = [
+        ("", Kind::Name),
+        ("now", Kind::Number),
+        ("before", Kind::Number),
+        ("change", Kind::Number),
+    ];
+    let section = Section::new("At a glance", Table::new(columns).with(rows.len(), rows));
+    if now.forms == 0 {
+        return section;
+    }
+    section.remark(format!(
+        "{} for other forms of closed paths, which are no violations: beadle violations --reason {FORM}",
+        count(now.forms, "request")
+    ))
+}
+
+fn highlights(review: &Review<'_>) -> Section {
+    let row = |row: &CrawlerRow<'_>, what: &str, numbers: String| -> [Cell; 3] {
+        [row.name().into(), what.into(), numbers.into()]
+    };
+    let new = review.new_offenders();
+    let mut rows: Vec<_> = new
+        .iter()
+        .take(MOST_NEW)
+        .map(|one| row(one, "new offender", count(one.now.all.violations, "violation")))
+        .collect();
+    if let Some(one) = review.biggest_change() {
+        let (before, now) = (one.before.all.violations, one.now.all.violations);
+        let numbers = format!("{} -> {}", grouped(before), count(now, "violation"));
+        rows.push(row(one, "biggest change", numbers));
+    }
+    for one in review.best_behaved() {
+        let Tally { broken, judged, .. } = one.now;
+        let broken = if broken == 0 { "none".to_owned() } else { grouped(broken) };
+        let numbers = format!("{broken} of {} against the rules", count(judged, "request"));
+        rows.push(row(one, "behaves best", numbers));
+    }
+    let columns = [("crawler", Kind::Name), ("", Kind::Name), ("", Kind::Name)];
+    let mut section = Section::new("Worth a look", Table::new(columns).with(rows.len(), rows))
+        .remark(format!(
+            "\"Behaves best\" is the lowest share of requests against the rules, of crawlers with \
+             {LEAST_JUDGED} judged requests or more."
+        ));
+    if let Some(more) = new.len().checked_sub(MOST_NEW + 1) {
+        let sentence = format!("{} more new offenders are not shown.", grouped(more as u64 + 1));
+        section = section.remark(sentence);
+    }
+    section
+}
+
+fn times(review: &Review<'_>) -> Section {
+    over_time("Violations", &review.axis, &review.bars, |count| count.violations)
+}
+
+fn crawlers(review: &Review<'_>, most: usize) -> Section {
+    let row = |row: &CrawlerRow<'_>| -> [Cell; 6] {
+        let Count { requests, violations } = row.now.all;
+        [
+            row.name().into(),
+            grouped(requests).into(),
+            grouped(violations).into(),
+            share(violations, requests).into(),
+            review.change(violations, Some(row.before.all.violations)).into(),
+            Cell::Trend(row.bars.clone()),
+        ]
+    };
+    let columns = [
+        ("crawler", Kind::Name),
+        ("requests", Kind::Number),
+        ("violations", Kind::Number),
+        ("share", Kind::Number),
+        ("change", Kind::Number),
+        ("trend", Kind::Trend),
+    ];
+    let here = review.crawlers.iter().filter(|row| row.now.all.requests > 0);
+    Section::new("Crawlers", Table::new(columns).with(most, here.map(row)))
+}
+
+fn conduct(review: &Review<'_>, most: usize) -> Section {
+    let row = |row: &CrawlerRow<'_>| -> [Cell; 8] {
+        let Tally { all, fetches, never, older, current, too_soon, .. } = &row.now;
+        let numbers = [*fetches, *never, *older, *current, *too_soon].map(grouped);
+        let [fetches, never, older, current, too_soon] = numbers.map(Cell::from);
+        let confirmed = share(row.now.confirmed, all.requests).into();
+        let contradicted = share(row.now.contradicted, all.requests).into();
+        [row.name().into(), fetches, never, older, current, too_soon, confirmed, contradicted]
+    };
+    let columns = [
+        ("crawler", Kind::Name),
+        ("fetches", Kind::Number),
+        ("never", Kind::Number),
+        ("older", Kind::Number),
+        ("this", Kind::Number),
+        ("too soon", Kind::Number),
+        ("confirmed", Kind::Number),
+        ("false", Kind::Number),
+    ];
+    let here = review.crawlers.iter().filter(|row| row.now.all.requests > 0);
+    Section::new("What they had read", Table::new(columns).with(most, here.map(row))).remark(
+        "Fetches of robots.txt; violations after reading never, an older or this edition; requests \
+         before the pace allowed them; shares of requests whose claim is confirmed or false. False \
+         claims are of impostors, and count only in their own rows.",
+    )
+}
+
+fn rules(review: &Review<'_>, most: usize) -> Section {
+    let first = review.rules.first();
+    let has_sites =
+        review.rules.iter().any(|row| first.is_some_and(|first| first.site != row.site));
+    let largest = first.map_or(0, |row| row.now.violations);
+    let row = |row: &RuleRow| -> [Cell; 4] {
+        let rule = match has_sites {
+            true => format!("{} ({})", row.text(), row.site),
+            false => row.text(),
+        };
+        let Count { violations, .. } = row.now;
+        let change = review.change(violations, Some(row.before.violations));
+        [rule.into(), grouped(violations).into(), change.into(), Cell::Bar(violations, largest)]
+    };
+    Section::new("Rules", places("rule").with(most, review.rules.iter().map(row)))
+}
+
+fn paths(review: &Review<'_>, most: usize) -> Section {
+    let largest = review.paths.first().map_or(0, |row| row.now);
+    let rows = review.paths.iter().map(|row| -> [Cell; 4] {
+        let path = row.path().unwrap_or("other paths").to_owned();
+        let change = review.change(row.now, row.before);
+        [path.into(), grouped(row.now).into(), change.into(), Cell::Bar(row.now, largest)]
+    });
+    Section::new("Paths", places("path").with(most, rows))
+}
+
+fn places(heading: &'static str) -> Table {
+    Table::new([
+        (heading, Kind::Code),
+        ("violations", Kind::Number),
+        ("change", Kind::Number),
+        ("", Kind::Bar),
+    ])
+}
+
+fn operators(review: &Review<'_>, most: usize) -> Section {
+    let rows = review.operators.iter().map(|row| -> [Cell; 5] {
+        let none = || "-".to_owned();
+        let per_visit = ratio(row.now.requests, row.now.visits).unwrap_or_else(none);
+        let before = ratio(row.before.requests, row.before.visits).unwrap_or_else(none);
+        [
+            row.operator.clone().into(),
+            grouped(row.now.requests).into(),
+            grouped(row.now.visits).into(),
+            per_visit.into(),
+            before.into(),
+        ]
+    });
+    let columns = [
+        ("operator", Kind::Name),
+        ("requests", Kind::Number),
+        ("visits", Kind::Number),
+        ("requests per visit", Kind::Number),
+        ("before", Kind::Number),
+    ];
+    Section::new("Crawl to refer", Table::new(columns).with(most, rows)).remark(
+        "Requests of an operator's crawlers, and visits of people that its pages sent here.",
+    )
+}

@@ -1,0 +1,141 @@
+//! A scorecard as a document.
+
+use std::time::Duration;
+
+use super::model::{Following, Score};
+use crate::{
+    records::violations::Text,
+    review::report::{
+        Cell, Count, Document, Kind, Section, Table,
+        number::{change, count, grouped, ratio, share},
+        over_time::over_time,
+    },
+    rules::crawlers::Crawler,
+};
+
+/// The scorecard as a document.
+pub fn document(score: &Score<'_>) -> Document {
+    let span = &score.span;
+    let (from, until) = (span.from.strftime("%F %H:%M"), span.until.strftime("%F %H:%M"));
+    let length = span.length();
+    let site = score.site.as_ref().map(|site| format!(" on {site}")).unwrap_or_default();
+    let mut lead = vec![format!("{from} to {until} UTC: {length}, against the {length} before.")];
+    if let Some(entry) = score.entry {
+        let operator = entry.operator().unwrap_or("unknown operator");
+        lead.insert(0, format!("{operator}, {}", entry.purpose().as_str()));
+    }
+    if score.now.all.requests == 0 {
+        lead.push("No request came in this time.".to_owned());
+    }
+    if !score.is_compared {
+        lead.push(format!("Nothing was counted in the {length} before, so nothing is compared."));
+    }
+    let mut sections = vec![facts(score)];
+    if score.now.all.requests > 0 {
+        sections.push(times(score));
+    }
+    if score.now.all.violations > 0 {
+        sections.push(reasons(score));
+    }
+    if !score.following.is_empty() {
+        sections.push(following(score));
+    }
+    Document { title: format!("Scorecard of {}{site}", score.product_token), lead, sections }
+}
+
+fn facts(score: &Score<'_>) -> Section {
+    let Score { now, before, reading, .. } = score;
+    let compared = |now: u64, before: u64| match score.is_compared {
+        true => change(now, before),
+        false => "-".to_owned(),
+    };
+    let row = |name: &str, value: String, note: String| -> [Cell; 3] {
+        [name.into(), value.into(), note.into()]
+    };
+    let none = String::new;
+    let rate = ratio(now.all.requests, score.span.hours()).unwrap_or_default();
+    let busiest = score.busiest.map_or_else(none, |(hour, requests)| {
+        format!("most: {} at {}", grouped(requests), hour.strftime("%F %H:%M"))
+    });
+    let share_of = |part| share(part, now.all.requests);
+    let kept = share(now.all.requests.saturating_sub(now.too_soon), now.all.requests);
+    let rows = [
+        row("Requests", grouped(now.all.requests), compared(now.all.requests, before.all.requests)),
+        row("  an hour", rate, busiest),
+        row(
+            "Violations",
+            grouped(now.all.violations),
+            compared(now.all.violations, before.all.violations),
+        ),
+        row("  share of the requests", share_of(now.all.violations), none()),
+        row("  had never read robots.txt", grouped(now.never), none()),
+        row("  had read an older edition", grouped(now.older), none()),
+        row("  had read this edition", grouped(now.current), none()),
+        row("Fetches of robots.txt", grouped(reading.fetches), often(score)),
+        row("Pace kept", kept, format!("{} came too soon", count(now.too_soon, "request"))),
+        row("Claim confirmed", share_of(now.confirmed), none()),
+        row("Claims of impostors", grouped(score.impostors.requests), impostors(score)),
+    ];
+    let columns = [("", Kind::Name), ("", Kind::Number), ("", Kind::Name)];
+    Section::new("In figures", Table::new(columns).with(rows.len(), rows))
+}
+
+/// How often the file is read.
+fn often(score: &Score<'_>) -> String {
+    let reading = score.reading;
+    let last = reading.last.map(|last| format!("last {}", last.strftime("%F %H:%M")));
+    let interval = reading.interval.map(|interval| format!("usually every {}", duration(interval)));
+    let hours = (reading.hours > 1)
+        .then(|| format!("in {} of {} hours", reading.hours, score.span.hours()));
+    [hours, interval, last].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn impostors(score: &Score<'_>) -> String {
+    let operator = score.entry.and_then(Crawler::operator).unwrap_or("its operator");
+    match score.impostors {
+        Count { requests: 0, .. } => String::new(),
+        Count { violations, .. } => {
+            format!("not from {operator}, {}, counted apart", count(violations, "violation"))
+        }
+    }
+}
+
+fn duration(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds if seconds < 120 => format!("{seconds} s"),
+        seconds if seconds < 7_200 => format!("{} min", seconds / 60),
+        seconds if seconds < 172_800 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+fn times(score: &Score<'_>) -> Section {
+    over_time("Requests", &score.axis, &score.bars, |count| count.requests)
+}
+
+fn reasons(score: &Score<'_>) -> Section {
+    let mut reasons: Vec<(&Text, u64)> =
+        score.now.reasons.iter().map(|(reason, number)| (reason, *number)).collect();
+    reasons.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    let most = reasons.first().map_or(0, |(_, number)| *number);
+    let rows = reasons.iter().map(|(reason, number)| -> [Cell; 3] {
+        [reason.to_string().into(), grouped(*number).into(), Cell::Bar(*number, most)]
+    });
+    let columns = [("reason", Kind::Code), ("violations", Kind::Number), ("", Kind::Bar)];
+    Section::new("Violations by kind", Table::new(columns).with(reasons.len(), rows))
+}
+
+fn following(score: &Score<'_>) -> Section {
+    let row = |one: &Following| -> [Cell; 3] {
+        let read = match (one.hours, one.until) {
+            (Some(hours), _) => format!("within {}", count(hours, "hour")),
+            (None, Some(_)) => "never, until the next change".to_owned(),
+            (None, None) => "not yet".to_owned(),
+        };
+        let edition = format!("{} ({})", one.site, one.edition);
+        [edition.into(), one.from.strftime("%F %H:%M").to_string().into(), read.into()]
+    };
+    let columns = [("new edition", Kind::Name), ("since", Kind::Name), ("read", Kind::Name)];
+    let rows = score.following.iter().map(row);
+    Section::new("Following changes of robots.txt", Table::new(columns).with(usize::MAX, rows))
+}

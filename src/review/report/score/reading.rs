@@ -1,0 +1,203 @@
+//! How a crawler reads robots.txt.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::{
+    answers::Answers,
+    model::{Following, Reading},
+};
+use crate::{
+    records::violations::{Counted, Edition, Hour, Text},
+    rules::enforce::Reason,
+};
+
+const HOUR: i64 = 3_600_000;
+/// The most changes of robots.txt that are told.
+const MOST_CHANGES: usize = 20;
+
+/// A fetch, to the hour.
+struct Fetched<'a> {
+    hour: Hour,
+    site: &'a Text,
+    edition: &'a Text,
+    count: u64,
+}
+
+/// The fetches of robots.txt in the counts.
+fn fetched(answers: &Answers) -> impl Iterator<Item = Fetched<'_>> {
+    answers.read.iter().filter_map(|counted| {
+        let Counted { key, requests, .. } = counted;
+        let [hour, site, reason, edition] = key.as_slice() else { return None };
+        let is_fetch = reason.as_str() == Reason::RobotsTxt.as_str();
+        let hour = Hour::of(hour.parse().ok()?);
+        is_fetch.then_some(Fetched { hour, site, edition, count: *requests })
+    })
+}
+
+/// How often the crawler read the file in the span.
+pub(super) fn reading(answers: &Answers) -> Reading {
+    let first = Hour::of(answers.span.from);
+    let (mut fetches, mut hours) = (0, BTreeSet::new());
+    for one in fetched(answers).filter(|one| one.hour >= first) {
+        fetches += one.count;
+        hours.insert(one.hour);
+    }
+    let last = answers.fetches.iter().map(|fetch| fetch.last);
+    let mut intervals: Vec<_> = answers.fetches.iter().filter_map(|fetch| fetch.interval).collect();
+    intervals.sort_unstable();
+    Reading {
+        fetches,
+        hours: hours.len() as u64,
+        last: last.filter(|last| *last < answers.span.until).max(),
+        interval: intervals.get(intervals.len() / 2).copied(),
+    }
+}
+
+/// The changes of robots.txt on sites that the crawler visited, and when it fetched the new edition.
+pub(super) fn following(answers: &Answers) -> Vec<Following> {
+    let visited: BTreeSet<String> = answers
+        .read
+        .iter()
+        .filter_map(|counted| Some(counted.key.get(1)?.to_ascii_lowercase()))
+        .collect();
+    let mut by_site: BTreeMap<String, Vec<&Edition>> = BTreeMap::new();
+    for edition in &answers.editions {
+        let site = edition.site.to_ascii_lowercase();
+        if visited.contains(&site) {
+            by_site.entry(site).or_default().push(edition);
+        }
+    }
+    let mut all = Vec::new();
+    for editions in by_site.values_mut() {
+        editions.sort_by_key(|edition| edition.from);
+        for pair in editions.windows(2) {
+            let [older, newer] = pair else { continue };
+            let is_change = older.id != newer.id && newer.from >= answers.span.before;
+            if is_change && newer.from < answers.span.until {
+                all.push(change(answers, newer));
+            }
+        }
+    }
+    all.sort_by_key(|one| std::cmp::Reverse(one.from));
+    all.truncate(MOST_CHANGES);
+    all
+}
+
+fn change(answers: &Answers, newer: &Edition) -> Following {
+    let until = newer.until.filter(|until| *until < answers.span.until);
+    let is_it = |one: &Fetched<'_>| {
+        one.site.eq_ignore_ascii_case(&newer.site)
+            && *one.edition == newer.id
+            && one.hour >= Hour::of(newer.from)
+    };
+    let first = fetched(answers).filter(is_it).map(|one| one.hour).min();
+    let hours = first.map(|hour| {
+        let end = (hour.as_millisecond() + HOUR).min(answers.span.until.as_millisecond());
+        let after = end.saturating_sub(newer.from.as_millisecond()).max(1);
+        (after + HOUR - 1).div_euclid(HOUR).unsigned_abs()
+    });
+    Following {
+        site: newer.site.clone(),
+        edition: newer.id.clone(),
+        from: newer.from,
+        until: until.filter(|until: &Timestamp| *until > newer.from),
+        hours,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{formats::robots::OriginFile, records::violations::Fetch, review::report::Span};
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    fn edition(id: &'static str, from: &str, until: Option<&str>) -> Edition {
+        Edition {
+            site: Text::word("a.example"),
+            id: Text::word(id),
+            sha256: Text::default(),
+            bytes: bytes::Bytes::new(),
+            source: Text::word("policy"),
+            origin_file: OriginFile::Unknown,
+            from: at(from),
+            until: until.map(at),
+        }
+    }
+
+    fn fetched(hour: &'static str, edition: &'static str) -> Counted {
+        let key = [hour, "A.example", "robots.robots_txt", edition].map(Text::word).to_vec();
+        Counted { key, requests: 2, ..Counted::default() }
+    }
+
+    fn fetch(last: &str, hours: u64) -> Fetch {
+        Fetch {
+            site: Text::word("a.example"),
+            product_token: Text::word("GPTBot"),
+            network: Text::word("192.0.2.0/24"),
+            standing: Text::word("unknown"),
+            edition: Text::word("b"),
+            first: at("2026-11-01T00:00:00Z"),
+            last: at(last),
+            count: 3,
+            interval: Some(Duration::from_secs(hours * 3_600)),
+        }
+    }
+
+    fn answers() -> Answers {
+        let now = at("2026-11-22T10:31:00Z");
+        let visit = ["2026-11-20T09:00:00Z", "a.example", "robots.allow", ""].map(Text::word);
+        Answers {
+            span: Span::new(at("2026-11-15T10:31:00Z"), now, now),
+            site: None,
+            product_token: "GPTBot".to_owned(),
+            now: Vec::new(),
+            before: Vec::new(),
+            impostors: crate::review::report::Count::default(),
+            hours: Vec::new(),
+            read: vec![
+                fetched("2026-11-10T01:00:00Z", "a"),
+                fetched("2026-11-16T03:00:00Z", "a"),
+                fetched("2026-11-16T16:00:00Z", "b"),
+                fetched("2026-11-16T20:00:00Z", "b"),
+                Counted { key: visit.to_vec(), requests: 9, ..Counted::default() },
+            ],
+            fetches: vec![fetch("2026-11-16T20:10:00Z", 4), fetch("2026-11-16T16:00:00Z", 9)],
+            editions: vec![
+                edition("a", "2026-11-01T00:00:00Z", Some("2026-11-16T12:30:00Z")),
+                edition("b", "2026-11-16T12:30:00Z", Some("2026-11-20T00:00:00Z")),
+                edition("c", "2026-11-20T00:00:00Z", Some("2026-11-21T00:00:00Z")),
+                edition("d", "2026-11-21T00:00:00Z", None),
+            ],
+            first_counts: None,
+        }
+    }
+
+    #[test]
+    fn fetches_are_counted_in_the_span_alone() {
+        let found = reading(&answers());
+        assert_eq!((found.fetches, found.hours), (6, 3));
+        assert_eq!(found.last, Some(at("2026-11-16T20:10:00Z")));
+        assert_eq!(found.interval, Some(Duration::from_secs(9 * 3_600)));
+    }
+
+    #[test]
+    fn a_change_is_followed_by_the_first_fetch_of_the_new_edition() {
+        let answers = answers();
+        let found = following(&answers);
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (one.edition.as_str(), one.hours, one.until.is_some()))
+            .collect();
+        // The fetch between 16:00 and 17:00 came at most four and a half hours after 12:30.
+        assert_eq!(found, [("d", None, false), ("c", None, true), ("b", Some(5), true)]);
+        let elsewhere = Answers { read: Vec::new(), ..answers };
+        assert!(following(&elsewhere).is_empty(), "a site that it never visited");
+    }
+}

@@ -1,0 +1,155 @@
+//! A span of whole hours, and the one of the same length before it.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::records::violations::{Dimension, Hour, Question};
+
+/// The milliseconds of an hour.
+const HOUR: i64 = 3_600_000;
+/// The longest span that is told apart by hours.
+const MOST_HOURS: i64 = 49;
+
+/// A span of time. Counts are kept by hour, so it begins and ends with an hour; the hour that runs
+/// counts as far as it went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The start of the first hour.
+    pub from: Timestamp,
+    /// The end: of the last hour, or now if that hour runs.
+    pub until: Timestamp,
+    /// The start of the span before, which ends with `from`.
+    pub before: Timestamp,
+    hours: i64,
+}
+
+impl Span {
+    /// The hours that a span touches.
+    pub fn new(since: Timestamp, until: Timestamp, now: Timestamp) -> Self {
+        let first = Hour::of(since).as_millisecond();
+        let last = Hour::of(until - SignedDuration::from_nanos(1)).as_millisecond().max(first);
+        let time = |millisecond| Timestamp::from_millisecond(millisecond).ok();
+        let from = time(first).unwrap_or(since);
+        let end = time(last + HOUR).unwrap_or(until);
+        Self {
+            from,
+            until: if now > from { end.min(now) } else { end },
+            before: time(first - (last + HOUR - first)).unwrap_or(Timestamp::MIN),
+            hours: (last + HOUR - first) / HOUR,
+        }
+    }
+
+    /// How many hours it has, the one that runs included.
+    pub const fn hours(&self) -> u64 {
+        self.hours.unsigned_abs()
+    }
+
+    /// The period by which times are told apart.
+    pub const fn period(&self) -> Dimension {
+        if self.hours <= MOST_HOURS { Dimension::Hour } else { Dimension::Day }
+    }
+
+    /// A question about this span.
+    pub fn question(&self) -> Question {
+        Question { since: self.from, until: self.until, ..Question::default() }
+    }
+
+    /// A question about the span before.
+    pub fn question_before(&self) -> Question {
+        Question { since: self.before, until: self.from, ..Question::default() }
+    }
+
+    /// Its length in words: `7 days`, `5 hours`.
+    pub fn length(&self) -> String {
+        let plural = |number: i64, unit| match number {
+            1 => format!("1 {unit}"),
+            number => format!("{number} {unit}s"),
+        };
+        // The hour that runs makes seven days and an hour of seven days.
+        let whole = self.until.duration_since(self.from).as_hours().max(1);
+        match self.hours {
+            hours if hours <= MOST_HOURS => plural(whole, "hour"),
+            hours => plural(hours / 24, "day"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("a time")
+    }
+
+    #[test]
+    fn a_span_has_whole_hours_and_the_one_before_has_as_many() {
+        let now = at("2026-11-22T10:31:00Z");
+        for (since, until, from, end, before, hours, length) in [
+            (
+                "2026-11-15T10:31:00Z",
+                "2026-11-22T10:31:00Z",
+                "2026-11-15T10:00:00Z",
+                "2026-11-22T10:31:00Z",
+                "2026-11-08T09:00:00Z",
+                169,
+                "7 days",
+            ),
+            (
+                "2026-11-15T00:00:00Z",
+                "2026-11-22T00:00:00Z",
+                "2026-11-15T00:00:00Z",
+                "2026-11-22T00:00:00Z",
+                "2026-11-08T00:00:00Z",
+                168,
+                "7 days",
+            ),
+            (
+                "2026-11-22T10:30:00Z",
+                "2026-11-22T10:31:00Z",
+                "2026-11-22T10:00:00Z",
+                "2026-11-22T10:31:00Z",
+                "2026-11-22T09:00:00Z",
+                1,
+                "1 hour",
+            ),
+            (
+                "2026-11-22T08:30:00Z",
+                "2026-11-22T09:10:00Z",
+                "2026-11-22T08:00:00Z",
+                "2026-11-22T10:00:00Z",
+                "2026-11-22T06:00:00Z",
+                2,
+                "2 hours",
+            ),
+            (
+                "2026-11-21T10:31:00Z",
+                "2026-11-22T10:31:00Z",
+                "2026-11-21T10:00:00Z",
+                "2026-11-22T10:31:00Z",
+                "2026-11-20T09:00:00Z",
+                25,
+                "24 hours",
+            ),
+            (
+                "2026-12-01T00:00:00Z",
+                "2026-12-02T00:00:00Z",
+                "2026-12-01T00:00:00Z",
+                "2026-12-02T00:00:00Z",
+                "2026-11-30T00:00:00Z",
+                24,
+                "24 hours",
+            ),
+        ] {
+            let span = Span::new(at(since), at(until), now);
+            assert_eq!((span.from, span.until, span.before), (at(from), at(end), at(before)));
+            assert_eq!((span.hours(), span.length().as_str()), (hours, length));
+        }
+    }
+
+    #[test]
+    fn the_ends_of_time_are_a_span() {
+        let span = Span::new(Timestamp::MIN, Timestamp::MAX, at("2026-11-22T10:31:00Z"));
+        assert_eq!(span.before, Timestamp::MIN);
+        assert_eq!(span.until, at("2026-11-22T10:31:00Z"));
+    }
+}

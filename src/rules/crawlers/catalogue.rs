@@ -1,0 +1,188 @@
+//! The catalogue: all known crawlers, by name and by number.
+
+use std::collections::HashMap;
+
+use crate::base::diagnostic::Diagnostic;
+
+use super::{
+    crawler::Crawler,
+    entry::{Entry, Match, OperatorEntry},
+    name_table::{NameTable, Target},
+    patterns::Patterns,
+    purpose::Purpose,
+    referrers::Referrers,
+    table_id::TableId,
+};
+
+/// All known crawlers. Immutable; an update is a new catalogue.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    id: TableId,
+    crawlers: Vec<Crawler>,
+    /// Tokens and aliases in lower case, for names in robots.txt.
+    by_name: HashMap<Box<str>, u16>,
+    /// The names for the scan of User-Agents.
+    names: NameTable,
+    patterns: Patterns,
+    referrers: Referrers,
+}
+
+impl Catalogue {
+    /// Checks the entries and builds the tables.
+    ///
+    /// # Errors
+    ///
+    /// One finding for each name that is not a product token, belongs to two crawlers, or refers to
+    /// no entry.
+    pub fn new(entries: impl IntoIterator<Item = Entry>) -> Result<Self, Vec<Diagnostic>> {
+        let mut findings = Vec::new();
+        let crawlers: Vec<Crawler> =
+            entries.into_iter().filter_map(|entry| Crawler::check(entry, &mut findings)).collect();
+        if crawlers.len() > usize::from(u16::MAX) {
+            findings.push(Diagnostic::error("crawlers.too_many", "more than 65535 crawlers"));
+            return Err(findings);
+        }
+        let by_name = index(&crawlers, &mut findings);
+        for crawler in &crawlers {
+            crawler.check_references(|name| by_name.contains_key(name.key()), &mut findings);
+        }
+        let patterns = Patterns::compile(&crawlers, &mut findings);
+        if !findings.is_empty() {
+            return Err(findings);
+        }
+        let names = NameTable::new(names_in_user_agents(&crawlers));
+        let (id, referrers) = (TableId::new(), Referrers::default());
+        Ok(Self { id, crawlers, by_name, names, patterns, referrers })
+    }
+
+    /// The same crawlers, with operators that send people to sites.
+    ///
+    /// # Errors
+    ///
+    /// One finding for each host that is not one, or that belongs to two operators.
+    pub fn with_operators(self, operators: &[OperatorEntry]) -> Result<Self, Vec<Diagnostic>> {
+        let mut findings = Vec::new();
+        let referrers = Referrers::check(operators, &mut findings);
+        if findings.is_empty() { Ok(Self { referrers, ..self }) } else { Err(findings) }
+    }
+
+    /// The operator of crawlers that sends people from a host in lower case.
+    pub fn operator_of(&self, host: &str) -> Option<&str> {
+        self.referrers.operator(host)
+    }
+
+    /// The crawler with this token or alias, in any case of letters.
+    pub fn find(&self, name: &str) -> Option<&Crawler> {
+        let number = match self.by_name.get(name) {
+            Some(number) => number,
+            None => self.by_name.get(name.trim().to_ascii_lowercase().as_str())?,
+        };
+        self.at(*number)
+    }
+
+    /// The token that an unknown name probably means: the most similar one, if it is close enough.
+    pub fn closest(&self, name: &str) -> Option<&str> {
+        const CLOSE_ENOUGH: f64 = 0.72;
+        let name = name.trim().to_ascii_lowercase();
+        let (likeness, number) = self
+            .by_name
+            .iter()
+            .map(|(known, &number)| (strsim::normalized_damerau_levenshtein(known, &name), number))
+            .max_by(|(a, m), (b, n)| a.total_cmp(b).then(n.cmp(m)))?;
+        (likeness >= CLOSE_ENOUGH).then_some(self.at(number)?.product_token().as_str())
+    }
+
+    /// All crawlers, in the order of the file.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Crawler> {
+        self.crawlers.iter()
+    }
+
+    /// The crawlers of one purpose, in the order of the file.
+    pub fn by_purpose(&self, purpose: Purpose) -> impl Iterator<Item = &Crawler> {
+        self.iter().filter(move |crawler| crawler.purpose() == purpose)
+    }
+
+    /// The crawler that the site of this host is about: its name is the host, a domain above it, or
+    /// the first label of such a domain if its documentation stands there.
+    pub(super) fn of_host(&self, host: &str) -> Option<&Crawler> {
+        const MIN_LABEL: usize = 5;
+        let named = |name: &str| {
+            let target = self.names.find(name.as_bytes())?.whole;
+            self.at(target.filter(|target| target.matching == Match::Word)?.number)
+        };
+        let mut domain = host;
+        loop {
+            let (label, above) = domain.split_once('.')?;
+            if let Some(crawler) = named(domain) {
+                return Some(crawler);
+            }
+            let is_documented_there = |crawler: &&Crawler| {
+                crawler.documentation().is_some_and(|url| has_host(url, domain))
+            };
+            if label.len() >= MIN_LABEL
+                && let Some(crawler) = named(label).filter(is_documented_there)
+            {
+                return Some(crawler);
+            }
+            domain = above;
+        }
+    }
+
+    pub(super) fn at(&self, number: u16) -> Option<&Crawler> {
+        self.crawlers.get(usize::from(number))
+    }
+
+    /// The number by which [`Self::at`] finds a crawler of this catalogue.
+    pub(super) fn number(&self, crawler: &Crawler) -> Option<u16> {
+        u16::try_from(self.crawlers.element_offset(crawler)?).ok()
+    }
+
+    pub(super) const fn id(&self) -> TableId {
+        self.id
+    }
+
+    pub(super) fn names(&self) -> &NameTable {
+        &self.names
+    }
+
+    pub(super) fn patterns(&self) -> &Patterns {
+        &self.patterns
+    }
+}
+
+/// Whether a URL's host is a domain or belongs to it.
+fn has_host(url: &str, domain: &str) -> bool {
+    let authority = url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
+    let host = authority.and_then(|authority| authority.split(':').next()).unwrap_or_default();
+    let (rest, end) =
+        host.split_at_checked(host.len().saturating_sub(domain.len())).unwrap_or_default();
+    end.eq_ignore_ascii_case(domain) && (rest.is_empty() || rest.ends_with('.'))
+}
+
+/// The number of the crawler for each token and alias.
+fn index(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> HashMap<Box<str>, u16> {
+    let mut by_name: HashMap<Box<str>, u16> = HashMap::with_capacity(crawlers.len() * 2);
+    for (crawler, number) in crawlers.iter().zip(0u16..) {
+        for name in crawler.names() {
+            let Some(other) = by_name.insert(name.key().into(), number) else { continue };
+            let (own, other) = (crawler.product_token(), crawlers.get(usize::from(other)));
+            let other = other.map_or("", |other| other.product_token().as_str());
+            findings.push(
+                Diagnostic::error(
+                    "crawlers.duplicate_name",
+                    format!("'{name}' of {own} is already a name of {other}"),
+                )
+                .help("keep one of them"),
+            );
+        }
+    }
+    by_name
+}
+
+fn names_in_user_agents(crawlers: &[Crawler]) -> impl Iterator<Item = (Box<str>, Target)> {
+    crawlers.iter().zip(0u16..).flat_map(|(crawler, number)| {
+        crawler
+            .texts_in_user_agents()
+            .map(move |(text, matching)| (text.into(), Target::new(number, matching)))
+    })
+}

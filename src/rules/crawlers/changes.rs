@@ -1,0 +1,271 @@
+//! The differences between two catalogue files, and their effect on verdicts.
+
+use std::{collections::HashMap, fmt};
+
+use serde::Serialize;
+
+use crate::base::escape;
+
+use super::entry::{CatalogueFile, Entry, OperatorEntry};
+
+/// The differences between two catalogue files. All texts are escaped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Changes {
+    /// Names of crawlers in the newer file only, in its order.
+    pub new: Vec<String>,
+    /// Names of crawlers in the older file only, in its order. A name that is now an alias is not
+    /// gone.
+    pub gone: Vec<String>,
+    /// Facts that differ, in the order of the newer file.
+    pub changed: Vec<Change>,
+}
+
+/// A fact that differs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// The crawler; for the fact `referrers`, the operator.
+    pub product_token: String,
+    /// The key of the fact in the file.
+    pub fact: &'static str,
+    /// Whether it can change verdicts or standings.
+    pub decides: bool,
+    /// The older value; empty is unknown.
+    pub was: String,
+    /// The newer value.
+    pub is: String,
+}
+
+impl Changes {
+    /// The differences in `newer`. Crawlers are equal if their names are, in any case of letters. A
+    /// crawler whose name is now an alias of another counts as changed.
+    pub fn between(older: &CatalogueFile, newer: &CatalogueFile) -> Self {
+        let (before, after) = (by_name(&older.crawlers), by_name(&newer.crawlers));
+        let mut changes = Self::default();
+        for entry in &newer.crawlers {
+            match before.get(&key(&entry.product_token)) {
+                None => changes.new.push(escape::shown(&entry.product_token)),
+                Some(old) => changes.compare(old, entry),
+            }
+        }
+        for entry in &older.crawlers {
+            match after.get(&key(&entry.product_token)) {
+                None => changes.gone.push(escape::shown(&entry.product_token)),
+                // Its own entry is gone; another entry has its name as an alias.
+                Some(new) if !is_named(new, &entry.product_token) => changes.compare(entry, new),
+                Some(_) => {}
+            }
+        }
+        changes.compare_referrers(older, newer);
+        changes
+    }
+
+    /// Whether the files are equal.
+    pub fn is_empty(&self) -> bool {
+        self.new.is_empty() && self.gone.is_empty() && self.changed.is_empty()
+    }
+
+    /// Compares the hosts of all operators, in the order of the newer file.
+    fn compare_referrers(&mut self, older: &CatalogueFile, newer: &CatalogueFile) {
+        let hosts = |file: &CatalogueFile, name: &str| {
+            let operator = file.operators.iter().find(|one| one.name == name);
+            operator.map_or_else(String::new, |one| list(&one.referrers))
+        };
+        let is_gone = |one: &&OperatorEntry| newer.operators.iter().all(|new| new.name != one.name);
+        for OperatorEntry { name, .. } in
+            newer.operators.iter().chain(older.operators.iter().filter(is_gone))
+        {
+            let (was, is) = (hosts(older, name), hosts(newer, name));
+            if was != is {
+                let product_token = escape::shown(name);
+                let fact = "referrers";
+                self.changed.push(Change { product_token, fact, decides: false, was, is });
+            }
+        }
+    }
+
+    fn compare(&mut self, old: &Entry, new: &Entry) {
+        for (was, is) in facts(old).into_iter().zip(facts(new)) {
+            if was.value != is.value {
+                self.changed.push(Change {
+                    product_token: escape::shown(&old.product_token),
+                    fact: is.key,
+                    decides: is.decides,
+                    was: was.value,
+                    is: is.value,
+                });
+            }
+        }
+    }
+}
+
+/// `GPTBot: aliases was [A], is [A, B]`.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let or_nothing =
+            |text: &'_ str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
+        let (was, is) = (or_nothing(&self.was), or_nothing(&self.is));
+        write!(f, "{}: {} was {was}, is {is}", self.product_token, self.fact)
+    }
+}
+
+/// One fact as text.
+struct Fact {
+    key: &'static str,
+    decides: bool,
+    value: String,
+}
+
+/// All facts of an entry, in the order of its keys. The pattern has no `..`, so that a new key does
+/// not compile before it is compared.
+fn facts(entry: &Entry) -> [Fact; 20] {
+    let Entry {
+        product_token,
+        aliases,
+        group_names,
+        operator,
+        purpose,
+        kind,
+        documentation,
+        contact,
+        honours,
+        falls_back_to,
+        ignores_star,
+        borrows,
+        status,
+        phrases,
+        user_agent_pattern,
+        matching,
+        ip_ranges,
+        ip_format,
+        reverse_dns,
+        signature_agent,
+    } = entry;
+    let decides = |key: &'static str, value: String| Fact { key, decides: true, value };
+    let informs = |key: &'static str, value: String| Fact { key, decides: false, value };
+    [
+        // Only the spelling in records differs.
+        informs("product_token", escape::shown(product_token)),
+        decides("aliases", list(aliases)),
+        decides("group_names", list(group_names)),
+        informs("operator", text(operator.as_deref())),
+        // A policy's sets select by purpose.
+        decides("purpose", word(purpose)),
+        decides("kind", word(kind)),
+        informs("documentation", text(documentation.as_deref())),
+        informs("contact", text(contact.as_deref())),
+        // Beadle enforces Crawl-delay for crawlers that claim to honour it.
+        decides("honours", word(honours)),
+        decides("falls_back_to", list(falls_back_to)),
+        decides("ignores_star", word(ignores_star)),
+        decides("borrows", list(borrows)),
+        informs("status", word(status)),
+        decides("phrases", list(phrases)),
+        decides("user_agent_pattern", text(user_agent_pattern.as_deref())),
+        decides("match", word(matching)),
+        decides("ip_ranges", list(ip_ranges)),
+        decides("ip_format", text(ip_format.as_deref())),
+        decides("reverse_dns", list(reverse_dns)),
+        decides("signature_agent", text(signature_agent.as_deref())),
+    ]
+}
+
+/// Entries by token and alias. If two entries have a name, the one with the token counts.
+fn by_name(entries: &[Entry]) -> HashMap<String, &Entry> {
+    let aliases = entries.iter().flat_map(|entry| {
+        entry.aliases.iter().chain(&entry.group_names).map(move |alias| (key(alias), entry))
+    });
+    aliases.chain(entries.iter().map(|entry| (key(&entry.product_token), entry))).collect()
+}
+
+fn is_named(entry: &Entry, name: &str) -> bool {
+    key(&entry.product_token) == key(name)
+}
+
+fn key(name: &str) -> String {
+    name.trim().to_ascii_lowercase()
+}
+
+fn text(value: Option<&str>) -> String {
+    value.map(escape::shown).unwrap_or_default()
+}
+
+fn list(values: &[String]) -> String {
+    if values.is_empty() {
+        return String::new();
+    }
+    format!("[{}]", values.iter().map(escape::shown).collect::<Vec<_>>().join(", "))
+}
+
+/// A value as the file writes it: a word as it is, a mapping as JSON.
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        Ok(value) => value.to_string(),
+        Err(_) => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn file(crawlers: Value) -> CatalogueFile {
+        CatalogueFile {
+            version: "2026-11-01".to_owned(),
+            crawlers: serde_json::from_value(crawlers).expect("entries of the right form"),
+            operators: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn facts_that_change_verdicts_are_marked() {
+        let older = file(json!([
+            { "product_token": "Same", "aliases": ["Also"], "honours": { "robots_txt": "yes" } },
+            { "product_token": "Gone" },
+            { "product_token": "Joined", "kind": "user-triggered" },
+            { "product_token": "Moved", "operator": "Old", "match": "word", "purpose": "seo" },
+        ]));
+        let newer = file(json!([
+            { "product_token": "Moved", "operator": "New\u{202e}", "match": "product",
+              "purpose": "seo", "falls_back_to": ["Same"] },
+            { "product_token": "SAME", "aliases": ["Also"], "honours": { "robots_txt": "yes" } },
+            { "product_token": "Host", "aliases": ["joined"] },
+        ]));
+        let changes = Changes::between(&older, &newer);
+        assert_eq!(changes.new, ["Host"]);
+        assert_eq!(changes.gone, ["Gone"]);
+        let found: Vec<(String, bool)> =
+            changes.changed.iter().map(|change| (change.to_string(), change.decides)).collect();
+        let expected = [
+            ("Moved: operator was Old, is New\\u{202e}", false),
+            ("Moved: falls_back_to was -, is [Same]", true),
+            ("Moved: match was word, is product", true),
+            ("Same: product_token was Same, is SAME", false),
+            ("Joined: product_token was Joined, is Host", false),
+            ("Joined: aliases was -, is [joined]", true),
+            ("Joined: kind was user-triggered, is crawler", true),
+        ];
+        let expected: Vec<_> = expected.map(|(text, decides)| (text.to_owned(), decides)).into();
+        assert_eq!(found, expected);
+        assert!(Changes::between(&older, &older).is_empty());
+        let operators = |hosts: Value| {
+            let operators = serde_json::from_value(hosts).expect("operators of the right form");
+            CatalogueFile { operators, ..older.clone() }
+        };
+        let before = operators(json!([
+            { "name": "A", "referrers": ["a.example"] }, { "name": "B", "referrers": ["b.example"] },
+        ]));
+        let after = operators(json!([{ "name": "A", "referrers": ["a.example", "c.example"] }]));
+        let changed = Changes::between(&before, &after).changed;
+        let told: Vec<_> = changed.iter().map(Change::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "A: referrers was [a.example], is [a.example, c.example]",
+                "B: referrers was [b.example], is -",
+            ]
+        );
+    }
+}

@@ -1,0 +1,240 @@
+//! One crawler of the catalogue, with its facts checked.
+
+use crate::base::{diagnostic::Diagnostic, escape, product_token::ProductToken};
+
+use super::{
+    entry::{Entry, Honours, Kind, Match, Status},
+    purpose::Purpose,
+};
+
+/// One crawler of the catalogue, checked.
+#[derive(Clone, Debug)]
+pub struct Crawler {
+    product_token: ProductToken,
+    /// The aliases, then the names that only robots.txt has.
+    aliases: Vec<ProductToken>,
+    falls_back_to: Vec<ProductToken>,
+    borrows: Vec<ProductToken>,
+    entry: Entry,
+}
+
+impl Crawler {
+    /// The name that the crawler looks for in robots.txt, as its operator writes it.
+    pub fn product_token(&self) -> &ProductToken {
+        &self.product_token
+    }
+
+    /// Its further names.
+    pub fn aliases(&self) -> &[ProductToken] {
+        &self.aliases
+    }
+
+    /// The operator, if known.
+    pub fn operator(&self) -> Option<&str> {
+        self.entry.operator.as_deref()
+    }
+
+    /// The purpose of its requests.
+    pub fn purpose(&self) -> Purpose {
+        self.entry.purpose
+    }
+
+    /// The cause of its requests.
+    pub fn kind(&self) -> Kind {
+        self.entry.kind
+    }
+
+    /// Whether it is a program that many people run, or a service that sites use, and no crawler.
+    pub fn is_program(&self) -> bool {
+        matches!(self.entry.kind, Kind::Automation | Kind::App)
+    }
+
+    /// The page that describes it, if known.
+    pub fn documentation(&self) -> Option<&str> {
+        self.entry.documentation.as_deref()
+    }
+
+    /// The published contact of its operator: a mail address, or the URL of a form.
+    pub fn contact(&self) -> Option<&str> {
+        self.entry.contact.as_deref()
+    }
+
+    /// The rules that it claims to honour.
+    pub fn honours(&self) -> Honours {
+        self.entry.honours
+    }
+
+    /// Whether it is still active.
+    pub fn status(&self) -> Status {
+        self.entry.status
+    }
+
+    /// The groups that it obeys if no group names it, before `*`.
+    pub fn falls_back_to(&self) -> &[ProductToken] {
+        &self.falls_back_to
+    }
+
+    /// Whether only a group that names it binds it, by its operator's documentation.
+    pub fn ignores_star(&self) -> bool {
+        self.entry.ignores_star
+    }
+
+    /// The names of groups in the order in which the crawler looks for them, before `*`: its token,
+    /// its aliases, its fallbacks.
+    pub fn groups(&self) -> impl Iterator<Item = &ProductToken> {
+        self.names().chain(&self.falls_back_to)
+    }
+
+    /// Whether its name can be found in a User-Agent.
+    pub fn is_identifiable(&self) -> bool {
+        self.entry.matching != Match::Never
+    }
+
+    /// The URLs of its published lists of IP ranges.
+    pub fn ip_ranges(&self) -> &[String] {
+        &self.entry.ip_ranges
+    }
+
+    /// The format of these lists, if known.
+    pub fn ip_format(&self) -> Option<&str> {
+        self.entry.ip_format.as_deref()
+    }
+
+    /// Suffixes of its confirmed reverse-DNS names, each with its leading dot.
+    pub fn reverse_dns(&self) -> &[String] {
+        &self.entry.reverse_dns
+    }
+
+    /// The origin that it sends in `Signature-Agent`.
+    pub fn signature_agent(&self) -> Option<&str> {
+        self.entry.signature_agent.as_deref()
+    }
+
+    /// Whether its operator publishes evidence that distinguishes its requests from others.
+    pub fn publishes_evidence(&self) -> bool {
+        !self.entry.ip_ranges.is_empty()
+            || !self.entry.reverse_dns.is_empty()
+            || self.entry.signature_agent.is_some()
+    }
+
+    pub(super) fn user_agent_pattern(&self) -> Option<&str> {
+        self.entry.user_agent_pattern.as_deref()
+    }
+
+    pub(super) fn borrows(&self) -> bool {
+        !self.borrows.is_empty()
+    }
+
+    pub(super) fn borrows_from(&self, other: &Self) -> bool {
+        self.borrows.contains(&other.product_token)
+    }
+
+    /// Its token and its aliases.
+    pub(super) fn names(&self) -> impl Iterator<Item = &ProductToken> {
+        std::iter::once(&self.product_token).chain(&self.aliases)
+    }
+
+    /// The texts that identify it in a User-Agent, in lower case, with the places where each counts.
+    /// The restriction of an ambiguous token does not apply to aliases and phrases: the catalogue
+    /// only contains unambiguous ones. Names that only robots.txt has are not looked for.
+    pub(super) fn texts_in_user_agents(&self) -> impl Iterator<Item = (String, Match)> {
+        let aliases = match self.entry.matching {
+            Match::Never => Match::Never,
+            _ => Match::Word,
+        };
+        let phrases = self.entry.phrases.iter().map(|text| text.to_ascii_lowercase());
+        let only_in_groups = self.entry.group_names.len();
+        let in_user_agents = self.aliases.iter().rev().skip(only_in_groups).rev();
+        std::iter::once((self.product_token.key().to_owned(), self.entry.matching))
+            .chain(in_user_agents.map(move |name| (name.key().to_owned(), aliases)))
+            .chain(phrases.map(|text| (text, Match::Word)))
+    }
+
+    pub(super) fn check(entry: Entry, findings: &mut Vec<Diagnostic>) -> Option<Self> {
+        let mut tokens = |names: &[String]| -> Vec<ProductToken> {
+            names.iter().filter_map(|name| token(name, findings)).collect()
+        };
+        let product_token = tokens(std::slice::from_ref(&entry.product_token)).pop()?;
+        let mut aliases = tokens(&entry.aliases);
+        aliases.extend(tokens(&entry.group_names));
+        let falls_back_to = tokens(&entry.falls_back_to);
+        let borrows = tokens(&entry.borrows);
+        for phrase in entry.phrases.iter().filter(|phrase| !is_phrase(phrase)) {
+            let shown = escape::bounded(phrase.as_bytes(), 64);
+            findings.push(
+                Diagnostic::error(
+                    "crawlers.bad_phrase",
+                    format!("'{shown}' of {product_token} is not a phrase"),
+                )
+                .help("begin with a letter or digit and write printable ASCII"),
+            );
+        }
+        for finding in entry.reverse_dns.iter().filter_map(|suffix| check_suffix(suffix).err()) {
+            let message = format!("{product_token}: {}", finding.message);
+            findings.push(Diagnostic { message, ..finding });
+        }
+        Some(Self { product_token, aliases, falls_back_to, borrows, entry })
+    }
+
+    /// Adds a finding for each reference to an unknown crawler or to itself.
+    pub(super) fn check_references(
+        &self,
+        is_known: impl Fn(&ProductToken) -> bool,
+        findings: &mut Vec<Diagnostic>,
+    ) {
+        for name in self.falls_back_to.iter().chain(&self.borrows) {
+            if !is_known(name) {
+                findings.push(
+                    Diagnostic::error(
+                        "crawlers.unknown_reference",
+                        format!(
+                            "{} refers to '{name}', but no entry has this name",
+                            self.product_token
+                        ),
+                    )
+                    .help("add an entry for it, or correct the spelling"),
+                );
+            } else if *name == self.product_token {
+                findings.push(Diagnostic::error(
+                    "crawlers.refers_to_itself",
+                    format!("{name} refers to itself"),
+                ));
+            }
+        }
+    }
+}
+
+fn token(name: &str, findings: &mut Vec<Diagnostic>) -> Option<ProductToken> {
+    let token = ProductToken::new(name);
+    if token.is_none() {
+        let shown = escape::bounded(name.as_bytes(), 64);
+        findings.push(
+            Diagnostic::error("crawlers.bad_token", format!("'{shown}' is not a product token"))
+                .help("write printable ASCII without '#', ':', ',' and '*', at most 128 bytes"),
+        );
+    }
+    token
+}
+
+/// Checks a suffix of the names of a crawler's addresses.
+///
+/// # Errors
+/// A finding if the suffix does not consist of labels with a dot before each: no name ends in any
+/// other text.
+pub fn check_suffix(suffix: &str) -> Result<(), Diagnostic> {
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    };
+    if suffix.strip_prefix('.').is_some_and(|labels| labels.split('.').all(is_label)) {
+        return Ok(());
+    }
+    let message = format!("'{}' is not a suffix", escape::bounded(suffix.as_bytes(), 100));
+    Err(Diagnostic::error("crawlers.bad_suffix", message)
+        .help("begin with a dot and end without one: '.bots.example'"))
+}
+
+fn is_phrase(phrase: &str) -> bool {
+    phrase.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && phrase.bytes().all(|b| matches!(b, b' '..=b'~'))
+}

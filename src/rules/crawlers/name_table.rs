@@ -1,0 +1,243 @@
+//! A table of names for a scan over words: one hash, one filter bit, and one comparison for the few
+//! words that pass the filter.
+//!
+//! Nearly every word of nearly every User-Agent is no crawler's name (`Mozilla`, `Safari`, a phone
+//! model). So the table is fast for misses: one bit per hash in an array that stays in the
+//! processor's first cache, with the names behind it.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use crate::base::product_token::ProductToken;
+
+use super::{
+    entry::Match,
+    words::{extent, is_word},
+};
+
+/// The longest word to look up, in bytes.
+const MAX_WORD: usize = ProductToken::MAX_LENGTH;
+/// The shortest word that is a name, in bytes. A single letter is none, but a name of several words
+/// may begin with one.
+const MIN_WORD: usize = 2;
+const FILTER_BITS: u32 = 16;
+
+/// Names in lower case, each with the number that its owner gave it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NameTable {
+    /// One bit for each value of the top [`FILTER_BITS`] of a hash; empty in an empty table.
+    filter: Box<[u64]>,
+    /// Open addressing; a row's number and one more, so that 0 is free. Its length is a power of 2.
+    slots: Box<[u32]>,
+    rows: Vec<Row>,
+    /// Longest first.
+    prefixes: Vec<Prefix>,
+    /// One bit for each first byte of a prefix, in both cases of letters.
+    prefix_starts: [u64; 4],
+}
+
+/// The owner's number for a name, and the places where the name counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    /// The owner's number.
+    pub(super) number: u16,
+    /// The places where the name counts.
+    pub(super) matching: Match,
+}
+
+/// The names that begin with one word.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    word: Box<[u8]>,
+    /// The name that is this word alone.
+    pub(super) whole: Option<Target>,
+    /// The names of several words, longest first.
+    phrases: Vec<Phrase>,
+}
+
+/// A name of several words.
+#[derive(Clone, Debug)]
+pub(super) struct Phrase {
+    /// The text behind the first word.
+    pub(super) rest: Box<[u8]>,
+    pub(super) target: Target,
+}
+
+/// A name that is the beginning of a word.
+#[derive(Clone, Debug)]
+struct Prefix {
+    text: Box<[u8]>,
+    target: Target,
+}
+
+impl Target {
+    pub(super) const fn new(number: u16, matching: Match) -> Self {
+        Self { number, matching }
+    }
+}
+
+impl NameTable {
+    /// Builds the table of names in lower case. If a name has two targets, the first counts.
+    pub(super) fn new(names: impl IntoIterator<Item = (Box<str>, Target)>) -> Self {
+        let mut table = Self::default();
+        let mut rows: BTreeMap<Vec<u8>, Row> = BTreeMap::new();
+        for (name, target) in names {
+            let bytes = name.as_bytes();
+            match target.matching {
+                Match::Never => continue,
+                Match::Prefix => {
+                    table.prefixes.push(Prefix { text: bytes.into(), target });
+                    continue;
+                }
+                _ => {}
+            }
+            let (word, rest) = bytes.split_at(extent(bytes).length);
+            let row = rows.entry(word.to_vec()).or_insert_with(|| Row {
+                word: word.into(),
+                whole: None,
+                phrases: Vec::new(),
+            });
+            if rest.is_empty() {
+                if word.len() >= MIN_WORD {
+                    row.whole.get_or_insert(target);
+                }
+            } else {
+                row.phrases.push(Phrase { rest: rest.into(), target });
+            }
+        }
+        table.prefixes.sort_by_key(|prefix| Reverse(prefix.text.len()));
+        for first in table.prefixes.iter().filter_map(|prefix| prefix.text.first()) {
+            for byte in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
+                table.prefix_starts[usize::from(byte / 64)] |= 1 << (byte % 64);
+            }
+        }
+        table.rows = rows.into_values().collect();
+        table.index();
+        table
+    }
+
+    /// Whether the table has no names.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.prefixes.is_empty()
+    }
+
+    /// Whether a word with this [`hash()`] may be a name or begin with one; false for nearly all.
+    #[inline]
+    pub(super) fn may_know(&self, word: &[u8], hash: u64) -> bool {
+        self.may_contain(hash) || word.first().is_some_and(|first| self.may_begin(*first))
+    }
+
+    #[inline]
+    fn may_contain(&self, hash: u64) -> bool {
+        let bit = (hash >> (64 - FILTER_BITS)) as usize;
+        // An empty table has no filter, and no word passes.
+        let bits = self.filter.get(bit / 64).copied().unwrap_or_default();
+        bits >> (bit % 64) & 1 == 1
+    }
+
+    #[inline]
+    fn may_begin(&self, first: u8) -> bool {
+        self.prefix_starts[usize::from(first / 64)] >> (first % 64) & 1 == 1
+    }
+
+    /// The names that begin with a word, in any case of letters.
+    #[inline]
+    pub(super) fn find(&self, word: &[u8]) -> Option<&Row> {
+        self.find_hashed(word, hash(word))
+    }
+
+    /// The names that begin with the word of this [`hash()`]. Lookups in two tables share one hash.
+    #[inline]
+    pub(super) fn find_hashed(&self, word: &[u8], hash: u64) -> Option<&Row> {
+        let is_looked_up = word.len() <= MAX_WORD && self.may_contain(hash);
+        if is_looked_up { self.probe(hash, word) } else { None }
+    }
+
+    /// The longest prefix of a word that is shorter than the word.
+    #[inline]
+    pub(super) fn find_prefix(&self, word: &[u8]) -> Option<Target> {
+        let first = *word.first()?;
+        if !self.may_begin(first) {
+            return None;
+        }
+        let begins = |prefix: &[u8]| {
+            word.len() > prefix.len()
+                && word.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+        };
+        self.prefixes.iter().find(|prefix| begins(&prefix.text)).map(|prefix| prefix.target)
+    }
+
+    fn probe(&self, hash: u64, word: &[u8]) -> Option<&Row> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash as usize & mask;
+        // The loop ends at a free slot: the table is at most a quarter full.
+        while let Some(row) = self.slots[at].checked_sub(1) {
+            let row = &self.rows[row as usize];
+            if row.word.eq_ignore_ascii_case(word) {
+                return Some(row);
+            }
+            at = (at + 1) & mask;
+        }
+        None
+    }
+
+    fn index(&mut self) {
+        if self.rows.is_empty() {
+            return;
+        }
+        let mut filter = vec![0u64; 1 << (FILTER_BITS - 6)];
+        let mut slots = vec![0u32; (self.rows.len() * 4).next_power_of_two()];
+        let mask = slots.len() - 1;
+        for (number, row) in (1u32..).zip(&mut self.rows) {
+            row.phrases.sort_by_key(|phrase| Reverse(phrase.rest.len()));
+            let hash = hash(&row.word);
+            let bit = (hash >> (64 - FILTER_BITS)) as usize;
+            filter[bit / 64] |= 1 << (bit % 64);
+            let mut at = hash as usize & mask;
+            while slots[at] != 0 {
+                at = (at + 1) & mask;
+            }
+            slots[at] = number;
+        }
+        self.filter = filter.into();
+        self.slots = slots.into();
+    }
+}
+
+impl Row {
+    /// The longest phrase that continues with the text behind the word. A space in the name also
+    /// matches the `+` of some servers' logs.
+    #[inline]
+    pub(super) fn phrase(&self, following: &[u8]) -> Option<&Phrase> {
+        let continues = |rest: &[u8]| {
+            let Some((text, after)) = following.split_at_checked(rest.len()) else {
+                return false;
+            };
+            let same = text
+                .iter()
+                .zip(rest)
+                .all(|(&b, &name)| b.to_ascii_lowercase() == name || (name == b' ' && b == b'+'));
+            same && !after.first().is_some_and(|&b| is_word(b))
+        };
+        self.phrases.iter().find(|phrase| continues(&phrase.rest))
+    }
+}
+
+/// A hash of a word that ignores the case of letters. Setting one bit in each byte folds the letters
+/// and a few other bytes; the comparison distinguishes these afterwards.
+#[inline]
+pub(super) fn hash(word: &[u8]) -> u64 {
+    const FOLD: u64 = 0x2020_2020_2020_2020;
+    const MULTIPLY: u64 = 0x9e37_79b9_7f4a_7c15; // 2^64 divided by the golden ratio
+    let (first, last) = if let (Some(&first), Some(&last)) =
+        (word.first_chunk::<8>(), word.last_chunk::<8>())
+    {
+        (u64::from_le_bytes(first), u64::from_le_bytes(last))
+    } else if let (Some(&first), Some(&last)) = (word.first_chunk::<4>(), word.last_chunk::<4>()) {
+        (u64::from(u32::from_le_bytes(first)), u64::from(u32::from_le_bytes(last)))
+    } else {
+        (word.iter().fold(0, |folded, &b| folded << 8 | u64::from(b)), 0)
+    };
+    let sum = (first | FOLD) ^ (last | FOLD).rotate_left(23) ^ (word.len() as u64) << 56;
+    let mixed = sum.wrapping_mul(MULTIPLY);
+    (mixed ^ mixed >> 32).wrapping_mul(MULTIPLY)
+}

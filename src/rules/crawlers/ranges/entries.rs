@@ -1,0 +1,134 @@
+//! The entries of a list, collected while it is read.
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+use crate::base::{diagnostic::Diagnostic, escape};
+
+use super::{
+    family::Family,
+    limits::{MAX_PREFIXES, MAX_V4_ADDRESSES, MAX_V6_ADDRESSES, READ_FOR_EACH_UNREAD},
+    list::List,
+    prefix::{self, Worth},
+    refusal::Refusal,
+};
+
+/// The most octets of an entry that a finding quotes.
+const SHOWN: usize = 60;
+
+/// The entries so far.
+#[derive(Default)]
+pub(super) struct Entries {
+    v4: Vec<Ipv4Net>,
+    v6: Vec<Ipv6Net>,
+    /// The number of prefixes, ignored ones included.
+    seen: usize,
+    unread: Tally,
+    ignored: Tally,
+    masked: Tally,
+    /// Whether an ignored prefix contains addresses of clients.
+    has_gap: bool,
+}
+
+/// A count of entries, and the first of them.
+#[derive(Default)]
+struct Tally {
+    count: usize,
+    first: String,
+}
+
+impl Entries {
+    /// Adds an entry. Returns whether the text is one.
+    pub(super) fn add(&mut self, text: &str) -> Result<bool, Refusal> {
+        let Some(prefixes) = prefix::parse(text) else { return Ok(false) };
+        for prefix in prefixes {
+            self.seen += 1;
+            if self.seen > MAX_PREFIXES {
+                return Err(Refusal::TooMany);
+            }
+            let masked = prefix.trunc();
+            match prefix::worth(masked) {
+                Worth::Refuse => {
+                    let prefix = escape::bounded(text.trim().as_bytes(), SHOWN);
+                    return Err(Refusal::TooWide { prefix });
+                }
+                worth @ (Worth::Ignore | Worth::IgnoreMixed) => {
+                    self.ignored.add(text);
+                    self.has_gap |= worth == Worth::IgnoreMixed;
+                    continue;
+                }
+                Worth::Use => {}
+            }
+            if masked.addr() != prefix.addr() {
+                self.masked.add(text);
+            }
+            match masked {
+                IpNet::V4(prefix) => self.v4.push(prefix),
+                IpNet::V6(prefix) => self.v6.push(prefix),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Notes a text that should be an entry and is not.
+    pub(super) fn note_unread(&mut self, text: &str) {
+        self.unread.add(text);
+    }
+
+    /// Whether no text was an entry, or should have been one, so far.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.seen == 0 && self.unread.count == 0
+    }
+
+    /// The list of all entries.
+    pub(super) fn into_list(self) -> Result<List, Refusal> {
+        // An error message has few addresses or one; a list has few lines that are not entries.
+        if self.unread.count.saturating_mul(READ_FOR_EACH_UNREAD) > self.seen {
+            let Tally { count: unread, first } = self.unread;
+            return Err(Refusal::MostlyUnread { read: self.seen, unread, first });
+        }
+        let findings = self.findings();
+        let is_complete = self.unread.count == 0 && !self.has_gap;
+        let list = List::new(self.v4, self.v6, is_complete, findings);
+        if list.is_empty() {
+            return Err(Refusal::Empty);
+        }
+        if list.v4_addresses() > MAX_V4_ADDRESSES {
+            return Err(Refusal::CoversTooMuch(Family::V4));
+        }
+        if list.v6_addresses() > MAX_V6_ADDRESSES {
+            return Err(Refusal::CoversTooMuch(Family::V6));
+        }
+        Ok(list)
+    }
+
+    fn findings(&self) -> Vec<Diagnostic> {
+        let Self { unread, ignored, masked, .. } = self;
+        let mut findings = Vec::new();
+        if unread.count > 0 {
+            let message = unread.message("are not addresses and were ignored");
+            findings.push(Diagnostic::warning("ranges.unread_entry", message));
+        }
+        if ignored.count > 0 {
+            let message = ignored.message("are special-purpose addresses and were ignored");
+            findings.push(Diagnostic::warning("ranges.special_purpose", message));
+        }
+        if masked.count > 0 {
+            let message = masked.message("have bits set beyond the prefix length, now cleared");
+            findings.push(Diagnostic::note("ranges.host_bits", message));
+        }
+        findings
+    }
+}
+
+impl Tally {
+    fn add(&mut self, text: &str) {
+        if self.count == 0 {
+            self.first = escape::bounded(text.trim().as_bytes(), SHOWN);
+        }
+        self.count += 1;
+    }
+
+    fn message(&self, what: &str) -> String {
+        format!("{} of the list's entries {what}; the first is '{}'", self.count, self.first)
+    }
+}

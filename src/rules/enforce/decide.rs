@@ -1,0 +1,108 @@
+//! The decision about a request: each of its names is judged, and the strictest decision counts.
+
+use crate::{
+    formats::robots::Access,
+    rules::{
+        crawlers::{Class, Name, Standing},
+        policy::Mode,
+    },
+};
+
+use super::{
+    case::Case,
+    court::{Claimant, Court, pass},
+    decision::{Action, Decision, Reason},
+    knowledge::Knowledge,
+    pace::keeps_paces,
+    site::Site,
+};
+
+/// Judges a request by every product token of its claim. The strictest decision counts, so a client
+/// can't choose a laxer group by sending two names. A claim that may hide names is judged by every
+/// group. Another form of a path, which is no violation, hides no violation by another name.
+pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge) -> Decision<'r> {
+    let claim = case.claim;
+    let of_name = |name: Name<'r>| {
+        let known = name.known().filter(|crawler| !claim.is_borrowed(crawler));
+        let standing = known.map_or(Standing::UNVERIFIABLE, |known| knowledge.standing(known));
+        Claimant { name, standing }
+    };
+    if site.is_withheld || case.target.is_robots_txt() {
+        // Evidence about a crawler is collected from its first request, which is often this one.
+        let standing =
+            claim.primary().map_or(Standing::UNVERIFIABLE, |name| of_name(name).standing);
+        return pass(if site.is_withheld { Reason::Unknown } else { Reason::RobotsTxt }, standing);
+    }
+    let court = Court { site, target: case.target, knowledge };
+    let by_tokens = claim.tokens().map(|name| court.judge_name(of_name(name)));
+    // The program that a crawler uses matters only where the site has rules for the program.
+    let by_programs = claim.programs().filter_map(|program| court.judge_program(of_name(program)));
+    let by_all = claim
+        .may_hide_names()
+        .then(|| court.judge_by_all(claim.primary().map(of_name)))
+        .into_iter()
+        .flatten();
+    let (mut strictest, mut violation) = (None, None);
+    by_tokens.chain(by_programs).chain(by_all).for_each(|decision| {
+        if decision.is_violation() {
+            violation = Some(stricter(violation, decision));
+        }
+        strictest = Some(stricter(strictest, decision));
+    });
+    match strictest {
+        Some(form) if form.reason == Reason::Form => match violation {
+            Some(violation) => refused_for_form(violation, form.action),
+            None => form,
+        },
+        Some(decision) => decision,
+        None if claim.class() == Class::None && case.is_nameless => {
+            court.judge_nameless(Class::None)
+        }
+        None if claim.class() == Class::App => court.judge_nameless(Class::App),
+        None => pass(Reason::Unbound, Standing::UNVERIFIABLE),
+    }
+}
+
+/// The stricter of two decisions; of equal ones the first.
+fn stricter<'r>(first: Option<Decision<'r>>, other: Decision<'r>) -> Decision<'r> {
+    let is_milder = |first: &Decision<'_>| Strictness::of(&other) <= Strictness::of(first);
+    first.filter(is_milder).unwrap_or(other)
+}
+
+/// A violation by one name, with the stricter action for another name's form of the path.
+fn refused_for_form(violation: Decision<'_>, action: Action) -> Decision<'_> {
+    let reason = match violation.reason {
+        Reason::Spared => Reason::Disallow,
+        reason => reason,
+    };
+    Decision { action, reason, ..violation }
+}
+
+/// Whether a User-Agent is empty, white space, or the `-` that some clients send.
+pub fn is_blank(user_agent: &[u8]) -> bool {
+    matches!(user_agent.trim_ascii(), b"" | b"-")
+}
+
+/// How strict a decision is, the weightiest part first. The action comes before the verdict: an
+/// impostor is blocked where the rules allow, and no rule that is only logged may prevent that.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Strictness {
+    action: Action,
+    is_disallow: bool,
+    is_bound: bool,
+    mode: Mode,
+    keeps_pace: bool,
+}
+
+impl Strictness {
+    fn of(decision: &Decision<'_>) -> Self {
+        let name = decision.judgement.and_then(|judgement| judgement.name);
+        Self {
+            action: decision.action,
+            is_disallow: decision.access == Access::Disallow,
+            is_bound: decision.judgement.is_some(),
+            mode: decision.mode,
+            keeps_pace: name.is_some_and(keeps_paces),
+        }
+    }
+}

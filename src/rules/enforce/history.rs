@@ -1,0 +1,210 @@
+//! The input of a rulebook beside the policy: earlier editions and the files of the origins.
+
+use std::{collections::HashMap, sync::Arc};
+
+use jiff::Timestamp;
+
+use crate::{
+    base::diagnostic::Diagnostic,
+    formats::robots::{self, OriginFile},
+    rules::policy::{self, Policy, Source},
+};
+
+use super::{
+    chronicle::Chronicle,
+    edition::{Edition, RuleSource},
+    moment::Moment,
+    probe::{Probe, Probed},
+    rulebook::Rulebook,
+    site::Site,
+    timeline::Timeline,
+};
+
+/// The comments in files without rules.
+const NO_FILE: &str = "This site has no rules for crawlers: its server has no robots.txt.";
+const UNKNOWN: &str = "The rules of this site are not known yet: its server has not answered.";
+
+/// The earlier editions and the files of the origins at one moment.
+#[derive(Debug)]
+pub struct History<'a> {
+    /// The time at which the rulebook comes into force.
+    pub moment: Moment,
+    /// The rulebook that it replaces.
+    pub previous: Option<&'a Rulebook>,
+    /// The editions and hosts until then.
+    pub chronicle: Chronicle,
+    /// The robots.txt of the origins that matter, by the name of the site. While it is unknown, the
+    /// site withholds its own. Without a file here, the policy's groups apply.
+    pub origins: HashMap<String, OriginFile>,
+    /// What the origins answered about the forms of paths, by the name of the site.
+    pub probed: HashMap<String, Arc<Probed>>,
+}
+
+impl<'a> History<'a> {
+    /// A history that consists of a rulebook alone, if there is one.
+    pub fn after(previous: Option<&'a Rulebook>, now: Timestamp) -> Self {
+        let sites = previous.into_iter().flat_map(Rulebook::sites);
+        let probed = |site: &Site| Some((site.name.clone(), site.probed.clone()?));
+        Self {
+            moment: Moment::at(now),
+            previous,
+            chronicle: previous.map(|book| book.chronicle().clone()).unwrap_or_default(),
+            origins: HashMap::new(),
+            probed: sites.filter_map(probed).collect(),
+        }
+    }
+
+    /// Gives the hosts of `policy` to its sites.
+    pub(super) fn follow(&mut self, policy: &Policy) {
+        let start = self.moment.start_of(policy::MAX_CACHE_WINDOW);
+        self.chronicle.follow(policy, start, self.moment.now);
+    }
+
+    /// The editions of a site of `policy`, with the one that its policy and its origin make now. And
+    /// the reason why that one has not all rules of both.
+    pub(super) fn timeline(
+        &mut self,
+        site: &policy::Site,
+        policy: &Policy,
+    ) -> (Timeline, Option<Diagnostic>) {
+        let (name, now) = (site.name(), self.moment.now);
+        let origin = self.origins.get(name).cloned().unwrap_or_default();
+        let before = self.chronicle.edition_before(site, now).cloned();
+        let (substitute, before) = before.map_or((None, None), |before| match before {
+            substitute if substitute.is_provisional() => (Some(substitute), None),
+            good => (None, Some(good)),
+        });
+        // Without a new edition, the last good one stays.
+        let (edition, finding) = match (edition(site, &origin), before) {
+            (Ok(Some(edition)), _) => (Some(edition), None),
+            (Ok(None), before) => (before, None),
+            (Err(finding), Some(before)) => {
+                let help = "shorten one of the two files: until then, the last good file stays";
+                (Some(before), Some(finding.help(help)))
+            }
+            (Err(finding), None) => fitting(site, &origin, finding),
+        };
+        let edition = edition.unwrap_or_else(|| {
+            let new = alone(site, UNKNOWN).provisional();
+            substitute.filter(|known| known.id() == new.id()).unwrap_or_else(|| Arc::new(new))
+        });
+        self.chronicle.publish(name, edition, now);
+        let window = (self.moment.start_of(site.robots_txt.cache_window), now);
+        let previous = self.previous(name).map(|site| &site.timeline);
+        let timeline = self.chronicle.timeline((site, policy), window, previous);
+        (timeline.expect("the site publishes an edition"), finding)
+    }
+
+    /// The value of [`Site::origin_file`].
+    pub(super) fn origin_file(&self, site: &policy::Site) -> OriginFile {
+        match (site.robots_txt.source, self.origins.get(site.name())) {
+            (Source::Policy | Source::Origin, _) => OriginFile::Unknown,
+            (Source::Merge, Some(OriginFile::Unknown) | None) => {
+                self.previous(site.name()).map(|site| site.origin_file.clone()).unwrap_or_default()
+            }
+            (Source::Merge, Some(known)) => known.clone(),
+        }
+    }
+
+    /// What the origins of a site answered, if the policy still asks them so.
+    pub(super) fn probed(&self, site: &policy::Site) -> Option<Arc<Probed>> {
+        let wanted = Probe::wanted(&site.backend)?;
+        self.probed.get(site.name()).filter(|one| one.probe == wanted).cloned()
+    }
+
+    /// The value of [`Site::is_withheld`] if there is no edition. Without fetches, as in a forecast,
+    /// the rules of the policy are judged by.
+    pub(super) fn withholds(&self, site: &policy::Site) -> bool {
+        site.robots_txt.source != Source::Policy && self.origins.contains_key(site.name())
+    }
+
+    /// The site of this name in the previous rulebook.
+    fn previous(&self, name: &str) -> Option<&'a Site> {
+        self.previous?.sites().iter().find(|other| other.name == name)
+    }
+}
+
+/// The new edition of a site; `None` if the origin's part is unknown.
+///
+/// # Errors
+/// The origin's part can't be merged with the policy's.
+fn edition(site: &policy::Site, origin: &OriginFile) -> Result<Option<Arc<Edition>>, Diagnostic> {
+    let edition = match (site.robots_txt.source, origin) {
+        (Source::Policy, _) => of_policy(site),
+        (Source::Origin | Source::Merge, OriginFile::Absent) => alone(site, NO_FILE),
+        (_, OriginFile::Unknown) => return Ok(None),
+        (Source::Origin, OriginFile::Present(bytes)) => Edition::of_origin(bytes.clone()),
+        (Source::Merge, OriginFile::Present(bytes)) => {
+            let (base, _) = robots::parse(bytes);
+            let own = &site.robots_txt;
+            let merged = robots::merge(&base, &own.file, &own.overriding)?;
+            written(&merged.arranged(), &base, own)
+        }
+    };
+    Ok(Some(Arc::new(edition)))
+}
+
+/// The first edition of a site whose two files are too long to be merged: the end of the origin's
+/// file is left out, as every crawler does with a long file (RFC 9309 §2.5). `None` if nothing of it
+/// has room.
+fn fitting(
+    site: &policy::Site,
+    origin: &OriginFile,
+    finding: Diagnostic,
+) -> (Option<Arc<Edition>>, Option<Diagnostic>) {
+    let own = &site.robots_txt;
+    let bytes = origin.bytes().map(AsRef::as_ref).unwrap_or_default();
+    let Ok((merged, base, omitted)) = robots::merge_beginning(bytes, &own.file, &own.overriding)
+    else {
+        return (None, Some(finding));
+    };
+    let message = format!(
+        "{}, so the last {omitted} lines of the origin's file are left out",
+        finding.message
+    );
+    let finding = Diagnostic { message, ..finding };
+    (Some(Arc::new(written(&merged.arranged(), &base, own))), Some(finding))
+}
+
+/// The edition without the origin's file: the policy's part, if there is one.
+fn alone(site: &policy::Site, why: &str) -> Edition {
+    match site.robots_txt.source {
+        Source::Origin => {
+            let header = vec![why.to_owned()];
+            Edition::written(&robots::RobotsTxt { header, ..robots::RobotsTxt::default() }, &[])
+        }
+        Source::Policy | Source::Merge => of_policy(site),
+    }
+}
+
+/// The policy's own file.
+fn of_policy(site: &policy::Site) -> Edition {
+    let own = &site.robots_txt;
+    written(&robots::arrange(&own.file), &robots::RobotsTxt::default(), own)
+}
+
+fn written(merged: &robots::Merged, base: &robots::RobotsTxt, own: &policy::RobotsTxt) -> Edition {
+    let sources = merged.sources.iter();
+    let sources =
+        sources.map(|rules| rules.iter().map(|source| rule_source(source, base, own)).collect());
+    Edition::written(&merged.file, &sources.collect::<Vec<_>>())
+}
+
+fn rule_source(
+    source: &robots::Source,
+    base: &robots::RobotsTxt,
+    own: &policy::RobotsTxt,
+) -> RuleSource {
+    match source.side {
+        robots::Side::Own => {
+            let rules = own.places.get(source.group).map(|group| &group.rules);
+            let rule = rules.and_then(|rules| rules.get(source.rule));
+            RuleSource::Policy(rule.map_or(0, |rule| rule.line))
+        }
+        robots::Side::Base => {
+            let rules = base.groups.get(source.group).map(|group| &group.rules);
+            let rule = rules.and_then(|rules| rules.get(source.rule));
+            RuleSource::Origin(rule.map_or(0, |rule| rule.line))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The overrides of a site: which of them apply to a name.
+
+use crate::rules::{
+    crawlers::{Crawler, Name, Outcome, Purpose, Standing},
+    policy::{Enforcement, Mode, Override},
+};
+
+use super::decision::{Action, Decision, Reason};
+
+/// The first override for a client with this name and outcome.
+pub(super) fn first_for<'e>(
+    enforcement: &'e Enforcement,
+    name: Option<Name<'_>>,
+    outcome: Outcome,
+) -> Option<&'e Override> {
+    let is_for = |one: &&Override| {
+        is_for_outcome(one, outcome) && (one.all || name.is_some_and(|name| names(one, name)))
+    };
+    enforcement.overrides.iter().find(is_for)
+}
+
+/// Whether an override is for crawlers with this outcome.
+fn is_for_outcome(one: &Override, outcome: Outcome) -> bool {
+    one.standings.is_empty() || one.standings.contains(&outcome)
+}
+
+/// Whether an override has this name.
+fn names(one: &Override, name: Name<'_>) -> bool {
+    match name {
+        Name::Known(crawler) => {
+            one.tokens.contains(crawler.product_token())
+                || crawler.aliases().iter().any(|alias| one.tokens.contains(alias))
+        }
+        Name::Site(token) => one.tokens.contains(token),
+        Name::Declared(text) => {
+            one.tokens.iter().any(|token| token.key().eq_ignore_ascii_case(text))
+        }
+    }
+}
+
+/// The strictest mode of a site.
+pub(super) fn strictest_mode(enforcement: &Enforcement) -> Mode {
+    let overrides = enforcement.overrides.iter().map(|one| one.mode);
+    overrides.fold(enforcement.mode, Mode::max)
+}
+
+/// Whether a client is a confirmed search engine that the policy does not block by name. A rule for
+/// every crawler does not block it, and the breaker opens if a rule of its own group would.
+pub fn is_protected(enforcement: &Enforcement, name: Name<'_>, standing: Standing) -> bool {
+    let is_search = |crawler: &Crawler| crawler.purpose() == Purpose::Search;
+    standing.outcome == Outcome::Confirmed
+        && name.known().is_some_and(is_search)
+        && !enforcement.block_confirmed_search
+        && !is_named_to_block(enforcement, name, standing)
+}
+
+/// Whether an override blocks this name in this standing. An override that blocks only impostors
+/// does not block the crawler itself.
+fn is_named_to_block(enforcement: &Enforcement, name: Name<'_>, standing: Standing) -> bool {
+    enforcement.overrides.iter().any(|one| {
+        one.mode == Mode::Block && is_for_outcome(one, standing.outcome) && names(one, name)
+    })
+}
+
+/// Whether the operator explicitly ordered this refusal: of a crawler that an override names, or of
+/// an impostor. The breaker ignores such refusals.
+pub fn is_ordered(enforcement: &Enforcement, decision: &Decision<'_>) -> bool {
+    let name = decision.judgement.and_then(|judgement| judgement.name);
+    decision.action == Action::Block
+        && (decision.reason == Reason::Impostor
+            || name.is_some_and(|name| is_named_to_block(enforcement, name, decision.standing)))
+}

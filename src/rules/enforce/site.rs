@@ -1,0 +1,105 @@
+//! A site compiled for serving.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+
+use crate::{
+    base::diagnostic::Diagnostic,
+    formats::robots,
+    rules::{crawlers::SiteNames, policy},
+};
+
+use super::{
+    edition::Edition, edition_id::EditionId, host_sitemaps::HostSitemaps, probe::Probed,
+    tags::Tags, timeline::Timeline,
+};
+
+/// A site compiled for serving.
+#[derive(Debug)]
+pub struct Site {
+    /// The name in records and metrics.
+    pub name: String,
+    /// The servers that get its requests, and how they get them.
+    pub backend: Arc<policy::Backend>,
+    /// How these servers read a path.
+    pub reading: robots::Reading,
+    /// What these servers answered about it.
+    pub probed: Option<Arc<Probed>>,
+    /// The source of its rules.
+    pub source: policy::Source,
+    /// The origin's robots.txt that is merged into the rules. Unknown where none is merged, or none
+    /// has been fetched yet.
+    pub origin_file: robots::OriginFile,
+    /// Whether crawlers get no robots.txt now, because the rules are not known yet (RFC 9309
+    /// §2.3.1.4). Then no request is judged.
+    pub is_withheld: bool,
+    /// Why the edition in force has not all rules of the origin and the policy.
+    pub finding: Option<Diagnostic>,
+    /// The editions of its robots.txt in time.
+    pub timeline: Timeline,
+    /// The sitemaps of the edition in force that name the requested host.
+    pub(super) sitemaps: HostSitemaps,
+    /// How long a copy of robots.txt stays fresh: `Cache-Control: max-age`.
+    pub max_age: Duration,
+    /// How long crawlers may use a copy of robots.txt (RFC 9309 §2.4).
+    pub cache_window: Duration,
+    /// The names of its groups and overrides that are in no catalogue.
+    pub names: SiteNames,
+    /// The tags of its answers.
+    pub tags: Tags,
+    /// The treatment of violations.
+    pub enforcement: policy::Enforcement,
+}
+
+impl Site {
+    /// The edition in force.
+    pub fn edition(&self) -> &Edition {
+        self.timeline.current()
+    }
+
+    /// How its origins read a target.
+    pub fn reading_of(&self, target: &[u8]) -> robots::Reading {
+        match self.probed.as_ref().map(|probed| &probed.found) {
+            Some(Ok(found)) => found.reading(self.reading, target),
+            Some(Err(_)) | None => self.reading,
+        }
+    }
+
+    /// Which forms of this target count, and why. `None` where all count, as the policy says nothing.
+    pub fn forms_of(&self, target: &[u8]) -> Option<String> {
+        let found = self.probed.as_ref().and_then(|probed| probed.found.as_ref().ok());
+        let is_elsewhere = found.is_some_and(|found| !found.covers(target));
+        let text = self.forms()?;
+        Some(if is_elsewhere { format!("{text}; this path lies elsewhere: all") } else { text })
+    }
+
+    /// Which forms of paths count, and why. `None` where all count, as the policy says nothing.
+    pub fn forms(&self) -> Option<String> {
+        let Some(probed) = &self.probed else {
+            let names = self.reading.steps.names();
+            return match self.reading.steps {
+                _ if self.backend.is_probed => {
+                    Some("all, until the running server has asked the origin".to_owned())
+                }
+                robots::Steps::ALL => None,
+                robots::Steps::NONE => Some("none but dot segments".to_owned()),
+                _ => Some(format!("dot segments and {names}, as the policy says")),
+            };
+        };
+        let path = &probed.probe.path;
+        Some(match &probed.found {
+            Ok(found) => format!("asked for {path} at {:.0}, the origin {found}", probed.at),
+            Err(why) => format!("all: asked for {path} at {:.0}, {why}", probed.at),
+        })
+    }
+
+    /// The robots.txt for one of the site's hosts, with its entity tag. They are the edition in force,
+    /// but for the sitemaps that name the host.
+    pub fn robots_txt(&self, host: Option<&str>) -> (Bytes, EditionId) {
+        let edition = self.edition();
+        let other = host.filter(|host| *host != self.backend.host);
+        let file = other.and_then(|host| self.sitemaps.file(host));
+        file.unwrap_or_else(|| (edition.bytes().clone(), edition.id()))
+    }
+}

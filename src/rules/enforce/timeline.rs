@@ -1,0 +1,165 @@
+//! The editions that count for the requests of one site: the one in force, and earlier ones that
+//! crawlers may still use.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::formats::robots::{Matcher, Overlap};
+
+use super::{
+    edition::Edition,
+    edition_id::EditionId,
+    editions::Editions,
+    known_editions::KnownEditions,
+    past::{Past, Room, Twin, arranged, distinct},
+};
+
+/// The most past editions that are compared, and the most bytes of their files. Older ones are
+/// summed up.
+const ROOM: Room = Room { editions: Overlap::MAX_OLDER, bytes: 8 << 20 };
+
+/// The editions of one site in time.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    current: Arc<Edition>,
+    since: Timestamp,
+    last_modified: Timestamp,
+    /// The equivalents of the edition in force. They excuse no client.
+    twins: Vec<Twin>,
+    /// The past editions, the newest first. No two of them are equivalent, nor one to the current.
+    past: Vec<Past>,
+    /// The rules that the current edition has in common with each of `past`.
+    common: Arc<Overlap>,
+    /// The end of the last edition that is not read yet.
+    unread: Option<Timestamp>,
+}
+
+impl Timeline {
+    /// The timeline of a site with these editions, and with others: those of other nodes, and of
+    /// other sites that had its hosts. What ended before `start` is left out: no crawler may use it any more. Parts of
+    /// `previous`, the timeline so far, are used again.
+    pub(super) fn of(
+        own: &Editions,
+        others: Vec<Past>,
+        (start, now): (Timestamp, Timestamp),
+        previous: Option<&Self>,
+    ) -> Option<Self> {
+        let (current, since) = own.in_force().cloned()?;
+        let all = own.past().iter().cloned().chain(others);
+        let within = all.filter(|past| past.until > start).map(|mut past| {
+            past.without_before(start);
+            past
+        });
+        let (same, other): (Vec<_>, Vec<_>) =
+            within.partition(|past| past.is_equivalent_to(&current));
+        let mut twins: Vec<Twin> = same.into_iter().flat_map(Past::into_twins).collect();
+        distinct(&mut twins);
+        let past = arranged(other, ROOM, now);
+        let is_same = |previous: &&Self| {
+            let pairs = previous.past.iter().zip(&past);
+            previous.current.id() == current.id()
+                && previous.past.len() == past.len()
+                && pairs.into_iter().all(|(one, other)| one.is_same(other))
+        };
+        let common = match previous.filter(is_same) {
+            Some(previous) => Arc::clone(&previous.common),
+            None => compare(&current, &past),
+        };
+        let last_modified = own.last_modified();
+        Some(Self { current, since, last_modified, twins, past, common, unread: None })
+    }
+
+    /// The same editions, and others that ended by `unread` and are not read yet.
+    pub(super) fn with_unread(self, unread: Option<Timestamp>) -> Self {
+        Self { unread, ..self }
+    }
+
+    /// Whether there is no edition but the one in force.
+    pub fn is_single(&self) -> bool {
+        self.past.is_empty() && self.unread.is_none()
+    }
+
+    /// The number of past editions that are summed up, because there are too many.
+    pub fn summed_up(&self) -> usize {
+        self.past.iter().map(Past::count).filter(|count| *count > 1).sum()
+    }
+
+    /// The edition in force.
+    pub fn current(&self) -> &Arc<Edition> {
+        &self.current
+    }
+
+    /// The start of its time in force.
+    pub const fn since(&self) -> Timestamp {
+        self.since
+    }
+
+    /// The `Last-Modified` of the edition in force. Each edition of a site has a later one.
+    pub const fn last_modified(&self) -> Timestamp {
+        self.last_modified
+    }
+
+    /// The past editions that were in force at `start` or later, the newest first.
+    pub fn in_window(&self, start: Timestamp) -> impl Iterator<Item = &Past> {
+        self.past.iter().filter(move |past| past.until > start)
+    }
+
+    /// The past editions that a client may know, the newest first. `None` if it may know one that
+    /// is not kept.
+    pub fn known(
+        &self,
+        start: Timestamp,
+        known: &KnownEditions,
+    ) -> Option<impl Iterator<Item = &Past>> {
+        let (named, since) = known.parts(start);
+        let are_kept = !self.is_unread(since) && named.iter().all(|id| self.keeps(*id));
+        let is_known =
+            move |past: &&Past| past.is_in_force() || past.until > since || past.is_one_of(named);
+        are_kept.then(|| self.past.iter().filter(is_known))
+    }
+
+    /// Whether a client may know the edition in force or an equivalent one.
+    pub fn may_know_current(&self, known: &KnownEditions) -> bool {
+        let twins = self.twins.iter().map(|twin| twin.id);
+        known.has_any(twins.chain([self.current.id()]), Timestamp::MAX)
+    }
+
+    /// Whether it is the edition in force or an equivalent one.
+    pub fn is_current(&self, id: EditionId) -> bool {
+        id == self.current.id() || self.twins.iter().any(|twin| twin.id == id)
+    }
+
+    /// All past editions, the newest first.
+    pub(super) fn past(&self) -> &[Past] {
+        &self.past
+    }
+
+    /// The rules that the edition in force has in common with each of [`Self::past`].
+    pub(super) fn common(&self) -> &Overlap {
+        &self.common
+    }
+
+    /// Whether any editions are not read yet.
+    pub(super) const fn has_unread(&self) -> bool {
+        self.unread.is_some()
+    }
+
+    /// Whether an edition that was in force at `start` or later is not read yet.
+    pub(super) fn is_unread(&self, start: Timestamp) -> bool {
+        self.unread.is_some_and(|until| until > start)
+    }
+
+    /// Whether an edition is kept, or an equivalent one.
+    pub(super) fn keeps(&self, id: EditionId) -> bool {
+        self.is_current(id) || self.past.iter().any(|past| past.is_one_of(&[id]))
+    }
+}
+
+fn compare(current: &Edition, past: &[Past]) -> Arc<Overlap> {
+    let older: Vec<&Matcher> = past.iter().map(Past::matcher).collect();
+    Arc::new(Overlap::new(current.matcher(), &older))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! The treatment of a violation that follows from the policy alone, before any request.
+
+use crate::rules::{
+    crawlers::{Name, Outcome, Standing},
+    policy::{Enforcement, Mode},
+};
+
+use super::overrides::{first_for, is_protected};
+
+/// What happens to the violations of a crawler, the mildest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Treatment {
+    /// Its requests are not judged.
+    Pass,
+    /// They are recorded.
+    Log,
+    /// They are recorded, and its pace is enforced.
+    Throttle,
+    /// Its place on the ladder decides.
+    Ladder,
+    /// They are refused.
+    Block,
+}
+
+impl Treatment {
+    /// The treatment of a client with this name and standing. `None` is a client without a
+    /// User-Agent. `is_by_star` says that a group for `*` disallows the request.
+    pub fn of(
+        enforcement: &Enforcement,
+        name: Option<Name<'_>>,
+        standing: Standing,
+        is_by_star: bool,
+    ) -> Self {
+        let own = match first_for(enforcement, name, standing.outcome) {
+            Some(one) => Self::of_mode(one.mode),
+            None if name.is_some() && enforcement.ladder.is_some() => Self::Ladder,
+            None => Self::of_mode(enforcement.mode),
+        };
+        let is_spared = own == Self::Block
+            && is_by_star
+            && name.is_some_and(|name| is_protected(enforcement, name, standing));
+        match enforcement.impostors {
+            Some(mode) if own > Self::Pass && standing.outcome == Outcome::Contradicted => {
+                own.max(Self::of_mode(mode))
+            }
+            _ if is_spared => Self::Log,
+            _ => own,
+        }
+    }
+
+    const fn of_mode(mode: Mode) -> Self {
+        match mode {
+            Mode::Off => Self::Pass,
+            Mode::Log => Self::Log,
+            Mode::Throttle => Self::Throttle,
+            Mode::Block => Self::Block,
+        }
+    }
+
+    /// The word for it, as the policy writes the mode.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "off",
+            Self::Log => "log",
+            Self::Throttle => "throttle",
+            Self::Ladder => "ladder",
+            Self::Block => "block",
+        }
+    }
+}

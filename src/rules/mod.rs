@@ -1,0 +1,12 @@
+//! What the operator wants, and what it means for a request. Pure.
+//!
+//! Look here for who a User-Agent names, which keys a policy has, and how a request is judged.
+//!
+//! ```text
+//! crawlers ─▶ keys ─▶ policy ─▶ enforce
+//! ```
+
+pub mod crawlers; // the catalogue, the claim of a User-Agent, and its evidence
+pub mod enforce; // the decision about a request
+pub mod keys; // the keys of a policy, and their JSON Schema
+pub mod policy; // the operator's file as validated values

@@ -1,0 +1,349 @@
+//! The origins of a site, and how requests go to them.
+
+use std::time::Duration;
+
+use crate::{
+    base::escape::shown,
+    formats::{
+        probe::Plan,
+        robots::{Reading, Steps},
+    },
+    rules::keys,
+};
+
+use super::{
+    findings::Findings,
+    origin::{self, Origin},
+    shape::{At, Fields, duplicate},
+    timeouts::{self, OriginTimeouts, Timeouts},
+    yaml::Value,
+};
+
+/// The most times that an origin may be said to decode a path.
+const MAX_DEPTH: u8 = 3;
+/// The failures in a row after which a server is down.
+const FAILURES: u32 = 3;
+/// The most origins of one site.
+const MAX_ORIGINS: usize = 32;
+/// The longest time of a health setting.
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// The origins of a site, and how requests go to them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backend {
+    /// The servers, all with TLS or all without; at least one, in the policy's order.
+    pub origins: Vec<Origin>,
+    /// The `Host` field of Beadle's own requests: the first host of the site without a wildcard.
+    pub host: String,
+    /// How requests are spread over several servers.
+    pub balance: Balance,
+    /// How requests go to them.
+    pub protocol: Protocol,
+    /// Fields of requests to them, in place of those of clients.
+    pub request_fields: Vec<(String, String)>,
+    /// When a server gets no requests for a while.
+    pub health: Health,
+    /// Time limits of a request at a server.
+    pub timeouts: OriginTimeouts,
+    /// Whether request fields whose names have an underscore go on (default false).
+    pub underscore_fields: bool,
+    /// Whether `Via` is added to requests (default true).
+    pub via: bool,
+    /// The page that finds out how these servers read paths.
+    pub probe_path: Option<String>,
+    /// Whether a running server asks for forms of that page, and judges by the answers.
+    pub is_probed: bool,
+    /// Whether a `Location` that names a server of the site names the site instead (default true).
+    pub rewrite_location: bool,
+}
+
+/// How requests are spread over several servers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Balance {
+    /// One after another.
+    #[default]
+    RoundRobin,
+    /// To the one with the fewest requests in progress.
+    LeastConnections,
+}
+
+/// How requests go to an origin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    #[default]
+    Http1,
+    /// HTTP/2, without TLS by prior knowledge (RFC 9113 §3.3).
+    Http2,
+}
+
+/// When a server gets no requests for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// The failures in a row after which a server is down (default 3). A refused connection is
+    /// enough.
+    pub failures: u32,
+    /// How long a server that is down gets no request (default 10 s).
+    pub pause: Duration,
+    /// The regular request that finds out about a server; `None` sends none.
+    pub check: Option<HealthCheck>,
+}
+
+/// A regular request to each server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HealthCheck {
+    /// Path and query. A status from 200 to 399 is good.
+    pub path: String,
+    /// The time between two requests (default 5 s).
+    pub interval: Duration,
+    /// The most time for one (default 2 s).
+    pub timeout: Duration,
+}
+
+impl Backend {
+    /// The first server.
+    ///
+    /// # Panics
+    /// Never: the reader refuses a site without one.
+    pub fn first(&self) -> &Origin {
+        self.origins.first().expect("a site has an origin")
+    }
+
+    /// The URLs of all servers, for people.
+    pub fn urls(&self) -> String {
+        let urls: Vec<String> = self.origins.iter().map(ToString::to_string).collect();
+        urls.join(", ")
+    }
+}
+
+impl Balance {
+    const ALL: [(&'static str, Self); 2] =
+        [("round-robin", Self::RoundRobin), ("least-connections", Self::LeastConnections)];
+
+    /// The name in a policy.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round-robin",
+            Self::LeastConnections => "least-connections",
+        }
+    }
+}
+
+impl Protocol {
+    const ALL: [(&'static str, Self); 2] = [("http/1.1", Self::Http1), ("h2", Self::Http2)];
+
+    /// The name in a policy.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http1 => "http/1.1",
+            Self::Http2 => "h2",
+        }
+    }
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self { failures: FAILURES, pause: Duration::from_secs(10), check: None }
+    }
+}
+
+/// Reads the keys of a site that concern its origins.
+pub(super) fn read(
+    site: &Fields<'_>,
+    server: &Timeouts,
+    findings: &mut Findings,
+) -> Option<(Backend, Reading)> {
+    let at = site.require("origin", "write 'origin: http://127.0.0.1:3000'", findings);
+    let mut flag = |key: &str, default: bool| {
+        site.take(key).and_then(|at| at.boolean(findings)).unwrap_or(default)
+    };
+    let mut backend = Backend {
+        origins: Vec::new(),
+        host: String::new(),
+        balance: Balance::default(),
+        protocol: Protocol::default(),
+        request_fields: Vec::new(),
+        health: Health::default(),
+        timeouts: server.of_origin(),
+        underscore_fields: flag("underscore_fields", false),
+        via: flag("via", true),
+        probe_path: None,
+        is_probed: false,
+        rewrite_location: flag("rewrite_location", true),
+    };
+    backend.request_fields = request_fields(site, findings);
+    timeouts::read_of_site(site, &mut backend.timeouts, findings);
+    let mut reading = Reading::default();
+    let at = at?;
+    let urls = match &at.node.value {
+        Value::Map(_) => settings(&at, &mut backend, &mut reading, findings)?,
+        _ => at,
+    };
+    backend.origins = origins(&urls, findings)?;
+    Some((backend, reading))
+}
+
+/// Reads a mapping. Returns the place of its URLs.
+fn settings<'n>(
+    at: &At<'n>,
+    backend: &mut Backend,
+    reading: &mut Reading,
+    findings: &mut Findings,
+) -> Option<At<'n>> {
+    let fields = at.fields(&keys::ORIGIN, findings)?;
+    if let Some(at) = fields.take("case_insensitive") {
+        reading.case_insensitive = at.boolean(findings).unwrap_or(reading.case_insensitive);
+    }
+    if let Some(at) = fields.take("decode_depth") {
+        let depth = at.integer(1..=i64::from(MAX_DEPTH), findings);
+        reading.decode_depth =
+            depth.and_then(|depth| u8::try_from(depth).ok()).unwrap_or(reading.decode_depth);
+    }
+    read_forms(&fields, backend, reading, findings);
+    if let Some(at) = fields.take("balance") {
+        backend.balance = at.choice(&Balance::ALL, findings).unwrap_or_default();
+    }
+    if let Some(at) = fields.take("protocol") {
+        backend.protocol = at.choice(&Protocol::ALL, findings).unwrap_or_default();
+    }
+    if let Some(at) = fields.take("health") {
+        backend.health = health(&at, findings).unwrap_or_default();
+    }
+    match (fields.take("url"), fields.take("urls")) {
+        (Some(_), Some(urls)) => {
+            findings.refuse(&urls, "beside 'url'", "keep one of the two");
+            None
+        }
+        (None, None) => fields.require("url", "write 'url: http://127.0.0.1:3000'", findings),
+        (url, urls) => url.or(urls),
+    }
+}
+
+/// Fields for the origin: names and values as in HTTP, but none that frames or routes a message.
+fn request_fields(site: &Fields<'_>, findings: &mut Findings) -> Vec<(String, String)> {
+    const OWN: [&str; 11] = [
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "user-agent",
+        "via",
+    ];
+    let Some(at) = site.take("request_fields") else { return Vec::new() };
+    let entries = at.entries(findings).unwrap_or_default();
+    let mut fields = Vec::with_capacity(entries.len());
+    for (key, node) in entries {
+        let value = At { node, path: format!("{}.{}", at.path, shown(&key.text)) };
+        let name = key.text.to_ascii_lowercase();
+        let is_name = !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        if !is_name || OWN.contains(&&*name) || name.starts_with("x-forwarded-") {
+            let help = "name a field of your own, such as X-Outside-Url";
+            findings.refuse(&value, format!("'{}' can't be set", shown(&key.text)), help);
+            continue;
+        }
+        let Some(text) = value.text(findings) else { continue };
+        if text.is_empty() || !text.bytes().all(|b| matches!(b, b' '..=b'~')) {
+            findings.refuse(&value, "no value of a field", "write printable ASCII");
+            continue;
+        }
+        fields.push((name, text.to_owned()));
+    }
+    fields
+}
+
+/// Which steps count, and the page to ask for.
+fn read_forms(
+    fields: &Fields<'_>,
+    backend: &mut Backend,
+    reading: &mut Reading,
+    findings: &mut Findings,
+) {
+    let path = fields.take("probe_path");
+    backend.probe_path = path.as_ref().and_then(|at| probe_path(at, findings));
+    let Some(forms) = fields.take("forms") else { return };
+    match &forms.node.value {
+        Value::Text(word) if word == "all" => {}
+        Value::Text(word) if word == "probe" => {
+            backend.is_probed = true;
+            fields.require("probe_path", "name a page below a folder: /docs/start", findings);
+        }
+        _ => {
+            let steps = forms.items(findings);
+            let steps = steps.iter().filter_map(|at| at.choice(&Steps::NAMED, findings));
+            reading.steps = steps.fold(Steps::NONE, Steps::with);
+        }
+    }
+}
+
+/// The path of a page below a folder.
+fn probe_path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let path = at.text(findings)?;
+    let is_page = Plan::of(path).is_some();
+    if !is_page {
+        let help = "name a page below a folder that answers 200, without a query: /docs/start";
+        findings.refuse(at, format!("'{}' is no page below a folder", shown(path)), help);
+    }
+    is_page.then(|| path.to_owned())
+}
+
+/// A URL, or a list of them.
+fn origins(at: &At<'_>, findings: &mut Findings) -> Option<Vec<Origin>> {
+    let Value::List(items) = &at.node.value else {
+        return origin::read(at, findings).map(|origin| vec![origin]);
+    };
+    if items.is_empty() || items.len() > MAX_ORIGINS {
+        let help = format!("write 1 to {MAX_ORIGINS} URLs");
+        findings.refuse(at, format!("{} origins", items.len()), help);
+        return None;
+    }
+    let all = at.elements();
+    let origins: Vec<Origin> = all.iter().filter_map(|item| origin::read(item, findings)).collect();
+    if origins.len() < all.len() {
+        return None;
+    }
+    let places: Vec<(&At<'_>, &Origin)> = all.iter().zip(&origins).collect();
+    if let Some((at, origin)) = duplicate(&places, |(_, origin)| (&origin.host, origin.port)) {
+        findings.refuse(at, format!("{origin} stands here twice"), "keep one of the two");
+        return None;
+    }
+    if origins.iter().any(|origin| origin.tls != origins.first().is_some_and(|one| one.tls)) {
+        let help = "write all of them with https://, or all with http://";
+        findings.refuse(at, "origins with and without TLS", help);
+        return None;
+    }
+    Some(origins)
+}
+
+fn health(at: &At<'_>, findings: &mut Findings) -> Option<Health> {
+    let fields = at.fields(&keys::HEALTH, findings)?;
+    let second = Duration::from_secs(1);
+    let mut time = |key: &str, default: u64| {
+        let found = fields.duration(key, second..=HOUR, findings);
+        found.unwrap_or_else(|| Duration::from_secs(default))
+    };
+    let (pause, interval, timeout) = (time("pause", 10), time("interval", 5), time("timeout", 2));
+    let failures = fields.take("failures").and_then(|at| at.integer(1..=100, findings));
+    let failures = failures.and_then(|number| u32::try_from(number).ok());
+    let path = fields.take("path").and_then(|at| path(&at, findings));
+    let check = path.map(|path| HealthCheck { path, interval, timeout });
+    Some(Health { failures: failures.unwrap_or(FAILURES), pause, check })
+}
+
+/// A path, with a query or without.
+fn path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let text = at.text(findings)?;
+    let is_path = text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
+    if !is_path {
+        findings.refuse(at, "no path", "write for example /healthz");
+    }
+    is_path.then(|| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

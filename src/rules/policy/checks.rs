@@ -1,0 +1,190 @@
+//! Checks across the sections of a policy.
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+};
+
+use crate::{
+    base::{diagnostic::Diagnostic, escape::shown},
+    formats::robots::{Directive, Rule},
+};
+
+use super::{
+    findings::Findings,
+    mode::Mode,
+    server::{Acme, Listener, Server},
+    shape::At,
+    sites::Site,
+    yaml::Value,
+};
+
+/// Refuses an origin that is one of Beadle's own listeners: every request would run in a circle.
+pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
+    let is_ours = |listener: &SocketAddr| {
+        site.backend.origins.iter().any(|origin| {
+            let ip = match origin.host.as_str() {
+                "localhost" => Some(IpAddr::from([127, 0, 0, 1])),
+                host => host.parse::<IpAddr>().ok(),
+            };
+            let is_same = |ip: IpAddr| {
+                listener.ip() == ip || (listener.ip().is_unspecified() && ip.is_loopback())
+            };
+            listener.port() == origin.port && ip.is_some_and(is_same)
+        })
+    };
+    if let Some(listener) = server.addresses().find(is_ours) {
+        findings.refuse_as(
+            "policy.loop",
+            at,
+            format!("the origin of '{}' is this proxy's own listener {listener}", site.name()),
+            "name the address of the server behind the proxy",
+        );
+    }
+}
+
+/// Hints at rules that spell one path in two cases: the origin may serve every other case, too. The
+/// place is the second spelling.
+pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
+    if site.reading.case_insensitive || !has_two_cases(site) {
+        return;
+    }
+    // Each path with its first spelling, and whether it is found.
+    let mut spellings: HashMap<String, (String, bool)> = HashMap::new();
+    let mut first: Option<(At<'_>, String, String)> = None;
+    let mut count = 0_usize;
+    for (at, pattern) in patterns(at) {
+        let known = spellings.entry(pattern.to_lowercase());
+        let (spelling, is_found) = known.or_insert_with(|| (pattern.clone(), false));
+        if *spelling != pattern && !*is_found {
+            *is_found = true;
+            count += 1;
+            first.get_or_insert_with(|| (at, spelling.clone(), pattern));
+        }
+    }
+    let Some((at, one, other)) = first else { return };
+    let more = match count - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more {}", if more == 1 { "pair" } else { "pairs" }),
+    };
+    let message = format!(
+        "the rules name '{}' and '{}'{more}: paths are compared with regard to case",
+        shown(one),
+        shown(other)
+    );
+    findings.add(
+        &at,
+        Diagnostic::note("policy.case", message).help(
+            "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'",
+        ),
+    );
+}
+
+/// Hints at `Via` where a setting speaks of nginx as the origin. nginx compresses nothing for requests
+/// with that field, unless it is told to.
+pub(super) fn hint_at_via(site: &Site, at: &At<'_>, findings: &mut Findings) {
+    let Value::Map(entries) = &at.node.value else { return };
+    let is_chosen = entries.iter().any(|(key, _)| key.text == "via");
+    if is_chosen || site.reading.decode_depth < 2 {
+        return;
+    }
+    let message = "nginx as the origin compresses nothing for requests with 'Via', which are sent";
+    findings.add(
+        at,
+        Diagnostic::note("policy.via", message).help(
+            "if it should, write 'via: false', or 'gzip_proxied any;' in nginx and 'via: true'",
+        ),
+    );
+}
+
+/// Whether two rules differ in case alone. Nearly every file is done with this.
+fn has_two_cases(site: &Site) -> bool {
+    let mut spellings: HashMap<String, &str> = HashMap::new();
+    let mut rules = site.robots_txt.file.groups.iter().flat_map(|group| &group.rules);
+    rules.any(|rule| {
+        *spellings.entry(rule.pattern.to_lowercase()).or_insert(&rule.pattern) != rule.pattern
+    })
+}
+
+/// The path patterns of a site's rules as they are published, in the order of the file, with their
+/// places.
+fn patterns<'n>(site: &At<'n>) -> Vec<(At<'n>, String)> {
+    let groups = site.child("robots_txt").child("groups").elements();
+    let lists = groups.iter().flat_map(|group| ["disallow", "allow"].map(|key| group.child(key)));
+    let mut patterns: Vec<(At<'n>, String)> = lists
+        .flat_map(|list| list.elements())
+        .filter_map(|at| {
+            let Value::Text(text) = &at.node.value else { return None };
+            let rule = Rule::new(Directive::Disallow, text).ok()?;
+            Some((at, rule.pattern))
+        })
+        .collect();
+    patterns.sort_by_key(|(at, _)| (at.node.line, at.node.column));
+    patterns
+}
+
+/// Warns of a site that blocks, or requires a standing, without any evidence: a User-Agent proves
+/// nothing.
+pub(super) fn warn_of_unproven_names(site: &Site, at: &At<'_>, findings: &mut Findings) {
+    let enforcement = &site.enforcement;
+    let blocks = enforcement.mode == Mode::Block
+        || enforcement.ladder.is_some()
+        || enforcement.overrides.iter().any(|one| one.mode == Mode::Block);
+    let needs_evidence = enforcement.impostors.is_some()
+        || enforcement.overrides.iter().any(|one| !one.standings.is_empty());
+    if needs_evidence {
+        let message = "depends on who crawlers really are, but no evidence is collected";
+        findings.add(
+            at,
+            Diagnostic::warning("policy.no_evidence", message).help(
+                "add an 'evidence' section, for example 'evidence: { folder: data/evidence }'",
+            ),
+        );
+    } else if blocks {
+        let message = "blocks by User-Agent, which any client can fake";
+        findings.add(
+            at,
+            Diagnostic::note("policy.unverified_claims", message)
+                .help("add an 'evidence' section to tell crawlers from impostors"),
+        );
+    }
+}
+
+/// Refuses certificates that can't be ordered, and warns of doors that are not there.
+pub(super) fn weigh_certificates(
+    server: &Server,
+    sites: &[(At<'_>, Site)],
+    root: &At<'_>,
+    findings: &mut Findings,
+) {
+    let at = root.child("server").child("listen");
+    let has_tls = server.listen.iter().any(|listener| listener.tls.is_some());
+    if server.listen.iter().any(|listener| listener.is_redirect) && !has_tls {
+        let message = "redirects to HTTPS, but no listener has TLS";
+        let help = "add a listener with 'tls', unless another server has it";
+        findings.add(&at, Diagnostic::warning("policy.no_https", message).help(help));
+    }
+    let with_acme = server.listen.iter().filter_map(|one| one.tls.as_ref()?.acme.as_ref());
+    let mut folders: HashMap<PathBuf, &Acme> = HashMap::new();
+    for acme in with_acme {
+        let sites = sites.iter().map(|(_, site)| site);
+        if acme.hosts.is_empty() && acme.hosts_of(sites).is_empty() {
+            let help = "name them in 'hosts' of 'acme'; the hosts of the sites are wildcards, or no \
+                        names on the internet";
+            findings.refuse(&at, "no host to order a certificate for", help);
+        }
+        let other = folders.entry(acme.state_folder()).or_insert(acme);
+        if (&other.contact, &other.root) != (&acme.contact, &acme.root) {
+            let message = "one account with two contacts or two roots";
+            findings.refuse(&at, message, "write the same in both, or choose another folder");
+        }
+    }
+    let is_asked = |listener: &Listener| listener.tls.is_none() && listener.address.port() == 80;
+    if !folders.is_empty() && !server.listen.iter().any(is_asked) {
+        let message = "no plain listener on port 80, where the authority asks for the proof";
+        let help = "add '- { address: 0.0.0.0:80, redirect: https }', or forward port 80 of the hosts \
+                    to another listener";
+        findings.add(&at, Diagnostic::warning("policy.no_port_80", message).help(help));
+    }
+}

@@ -1,0 +1,232 @@
+//! Where records go: an SQLite file, or ClickHouse for several nodes (`violations.database` and
+//! `violations.clickhouse`).
+
+use std::{
+    fmt,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    base::{diagnostic::Diagnostic, escape::shown},
+    rules::keys,
+};
+
+use super::{findings::Findings, scalar::path, shape::At};
+
+/// The size of the spool by default: 1 GiB.
+pub const DEFAULT_SPOOL_SIZE: u64 = 1 << 30;
+
+/// The least and the most of it. The longest batch has to fit.
+const SPOOL_SIZES: RangeInclusive<u64> = 16 << 20..=16 << 40;
+
+/// Where records go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Database {
+    /// An SQLite file.
+    Sqlite(PathBuf),
+    /// A ClickHouse server, with what stays on this machine.
+    ClickHouse(ClickHouse),
+}
+
+/// A ClickHouse server, and what stays on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClickHouse {
+    /// The server.
+    pub server: ClickHouseServer,
+    /// The file with the password; `None` is the environment's, or no password.
+    pub password_file: Option<PathBuf>,
+    /// Authorities to trust in addition to the public ones.
+    pub ca_file: Option<PathBuf>,
+    /// The SQLite file with what this node needs after a restart.
+    pub local: PathBuf,
+    /// The folder of records that are not sent yet.
+    pub spool: PathBuf,
+    /// The most bytes of that folder (default 1 GiB).
+    pub spool_size: u64,
+}
+
+/// The address of a ClickHouse server's HTTP interface, with the database there. Has no password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClickHouseServer {
+    /// Whether TLS protects the connection.
+    pub tls: bool,
+    /// The name or address; an IPv6 address in brackets.
+    pub host: String,
+    /// The port (default 8123, with TLS 8443).
+    pub port: u16,
+    /// The user (default `default`).
+    pub user: String,
+    /// The database, which must exist.
+    pub database: String,
+}
+
+impl Database {
+    /// The SQLite file on this machine: all records, or what a node needs after a restart.
+    pub fn local(&self) -> &Path {
+        match self {
+            Self::Sqlite(file) => file,
+            Self::ClickHouse(clickhouse) => &clickhouse.local,
+        }
+    }
+
+    /// The ClickHouse server with its settings, if there is one.
+    pub const fn clickhouse(&self) -> Option<&ClickHouse> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::ClickHouse(clickhouse) => Some(clickhouse),
+        }
+    }
+
+    /// Whether both values of `violations.database` mean the same.
+    pub(super) fn is_same_place(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Sqlite(old), Self::Sqlite(new)) => old == new,
+            (Self::ClickHouse(old), Self::ClickHouse(new)) => old.server == new.server,
+            (Self::Sqlite(_), Self::ClickHouse(_)) | (Self::ClickHouse(_), Self::Sqlite(_)) => {
+                false
+            }
+        }
+    }
+
+    /// Whether both values of `violations.clickhouse` mean the same.
+    pub(super) fn has_same_settings(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::ClickHouse(old), Self::ClickHouse(new)) => {
+                let new = ClickHouse { server: old.server.clone(), ..new.clone() };
+                *old == new
+            }
+            // The other key says it.
+            (Self::Sqlite(_), _) | (_, Self::Sqlite(_)) => true,
+        }
+    }
+}
+
+/// As the policy writes it, with the port.
+impl fmt::Display for ClickHouseServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tls, host, port, user, database } = self;
+        let scheme = if *tls { "clickhouses" } else { "clickhouse" };
+        write!(f, "{scheme}://{user}@{host}:{port}/{database}")
+    }
+}
+
+/// Reads `violations.database` and `violations.clickhouse`.
+pub(super) fn read(
+    database: Option<&At<'_>>,
+    settings: Option<&At<'_>>,
+    findings: &mut Findings,
+) -> Option<Database> {
+    let text = database.and_then(|at| at.text(findings));
+    let is_clickhouse = text.is_some_and(|text| scheme(text).is_some());
+    if !is_clickhouse && let Some(at) = settings {
+        let help = "write 'violations.database: clickhouse://…', or remove this section";
+        findings.refuse(at, "the database is not a ClickHouse database", help);
+    }
+    let (at, text) = (database?, text?);
+    if !is_clickhouse {
+        if text.contains("://") {
+            let message = format!("'{}' is neither a file nor a ClickHouse database", shown(text));
+            let help = "name a file for the embedded SQLite database, or write \
+                        clickhouse://USER@HOST:8123/DATABASE";
+            findings.refuse(at, message, help);
+            return None;
+        }
+        return path(at, findings).map(Database::Sqlite);
+    }
+    let mut clickhouse = ClickHouse {
+        server: server(at, text, findings)?,
+        password_file: None,
+        ca_file: None,
+        local: PathBuf::from("data/beadle.db"),
+        spool: PathBuf::from("data/spool"),
+        spool_size: DEFAULT_SPOOL_SIZE,
+    };
+    if let Some(fields) = settings.and_then(|at| at.fields(&keys::CLICKHOUSE, findings)) {
+        let mut file = |key| fields.take(key).and_then(|at| path(&at, findings));
+        clickhouse.password_file = file("password_file");
+        clickhouse.ca_file = file("ca_file");
+        clickhouse.local = file("local").unwrap_or(clickhouse.local);
+        clickhouse.spool = file("spool").unwrap_or(clickhouse.spool);
+        if let Some(at) = fields.take("spool_size") {
+            clickhouse.spool_size = at.size(SPOOL_SIZES, findings).unwrap_or(DEFAULT_SPOOL_SIZE);
+        }
+        if let Some(at) = fields.take("ca_file").filter(|_| !clickhouse.server.tls) {
+            let help = "write 'violations.database: clickhouses://…', or remove 'ca_file'";
+            findings.refuse(&at, "clickhouse:// has no certificates to verify", help);
+        }
+    }
+    Some(Database::ClickHouse(clickhouse))
+}
+
+/// What follows the scheme of ClickHouse, and whether it has TLS.
+fn scheme(text: &str) -> Option<(bool, &str)> {
+    let plain = text.strip_prefix("clickhouse://").map(|rest| (false, rest));
+    plain.or_else(|| text.strip_prefix("clickhouses://").map(|rest| (true, rest)))
+}
+
+fn server(at: &At<'_>, text: &str, findings: &mut Findings) -> Option<ClickHouseServer> {
+    let (tls, rest) = scheme(text)?;
+    let read = address(tls, rest);
+    let refuse = |(message, help): (&str, &str)| {
+        // A password must not get into a log.
+        let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+        let message = format!("'{}': {message}", shown(host));
+        let has_password = rest.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+        if has_password {
+            // Without its place: that would show the line, and so the password.
+            let message = format!("{}: {message}", at.path);
+            findings.push(Diagnostic::error("policy.bad_value", message).help(help));
+        } else {
+            findings.refuse(at, message, help);
+        }
+    };
+    read.map_err(refuse).ok()
+}
+
+/// The address, or what is wrong with it and the repair.
+fn address(tls: bool, rest: &str) -> Result<ClickHouseServer, (&'static str, &'static str)> {
+    const FORM: &str = "write clickhouse://USER@HOST:8123/DATABASE";
+    let is_name = |text: &str| {
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
+    };
+    if rest.contains(['?', '#']) {
+        return Err(("the URL of a database has no parameters", FORM));
+    }
+    let (authority, database) = rest.split_once('/').ok_or(("no database is named", FORM))?;
+    let (user, place) = match authority.rsplit_once('@') {
+        Some((user, place)) => (user, place),
+        None => ("default", authority),
+    };
+    if user.contains(':') {
+        let help = "write the password into a file and name it in \
+                    'violations.clickhouse.password_file', or set BEADLE_CLICKHOUSE_PASSWORD";
+        return Err(("a password does not belong into the URL", help));
+    }
+    if !is_name(user) {
+        return Err(("not the name of a user", FORM));
+    }
+    let database = database.strip_suffix('/').unwrap_or(database);
+    if !is_name(database) {
+        return Err(("not the name of a database", FORM));
+    }
+    let standard = if tls { 8443 } else { 8123 };
+    let (host, port) = match place.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port.parse().ok()),
+        _ => (place, Some(standard)),
+    };
+    let port = port.filter(|port| *port > 0).ok_or(("not a port", FORM))?;
+    let v6 = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_host = match v6 {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => is_name(host),
+    };
+    if !is_host {
+        return Err(("not a host", FORM));
+    }
+    let [host, user, database] = [host, user, database].map(str::to_owned);
+    Ok(ClickHouseServer { tls, host, port, user, database })
+}
+
+#[cfg(test)]
+mod tests;

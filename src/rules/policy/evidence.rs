@@ -1,0 +1,128 @@
+//! The `evidence` section: the evidence that tells crawlers from impostors.
+
+use std::{
+    collections::HashSet,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    time::Duration,
+};
+
+use ipnet::IpNet;
+
+use crate::{
+    base::{escape::shown, product_token::ProductToken},
+    rules::{crawlers::Crawler, keys},
+};
+
+use super::{
+    findings::Findings,
+    names::{Names, Selection},
+    scalar::{network, path},
+    shape::At,
+};
+
+/// How often published lists are fetched by default: every 24 hours.
+pub const DEFAULT_EVIDENCE_REFRESH: Duration = Duration::from_secs(86_400);
+
+const HOUR: Duration = Duration::from_secs(3_600);
+/// The port of name servers.
+const DNS_PORT: u16 = 53;
+
+/// The `evidence` section: the evidence that tells crawlers from impostors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The crawlers to check; `None` is all (default).
+    pub user_agents: Option<HashSet<ProductToken>>,
+    /// Whether to fetch and check published lists of addresses (default true).
+    pub ip_ranges: bool,
+    /// Whether to resolve addresses to names and back (default true).
+    pub reverse_dns: bool,
+    /// Whether to fetch keys and verify signatures of requests (default true).
+    pub signatures: bool,
+    /// The folder for the last good copies; `None` keeps them in memory only (default).
+    pub folder: Option<PathBuf>,
+    /// How often lists are fetched (default every 24 h).
+    pub refresh: Duration,
+    /// The name servers; empty is those of the system (default).
+    pub name_servers: Vec<SocketAddr>,
+    /// A PEM file of certificate authorities to trust beside the public ones (default none).
+    pub certificate_authorities: Option<PathBuf>,
+    /// Networks that Beadle may fetch from although they are not public (default none).
+    pub allow_addresses: Vec<IpNet>,
+}
+
+impl Evidence {
+    /// Whether any evidence about any crawler is collected.
+    pub fn is_collected(&self) -> bool {
+        (self.ip_ranges || self.reverse_dns || self.signatures)
+            && self.user_agents.as_ref().is_none_or(|some| !some.is_empty())
+    }
+
+    /// Whether evidence about this crawler is collected.
+    pub fn is_about(&self, crawler: &Crawler) -> bool {
+        self.user_agents.as_ref().is_none_or(|some| some.contains(crawler.product_token()))
+    }
+}
+
+/// Reads the section; without one, nothing is fetched or resolved.
+pub(super) fn read(
+    at: Option<&At<'_>>,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Option<Evidence> {
+    let fields = at?.fields(&keys::EVIDENCE, findings)?;
+    let user_agents = fields.take("user_agents").and_then(|at| crawlers(&at, names, findings));
+    let mut switch =
+        |key: &str| fields.take(key).and_then(|at| at.boolean(findings)).unwrap_or(true);
+    let (ip_ranges, reverse_dns) = (switch("ip_ranges"), switch("reverse_dns"));
+    let signatures = switch("signatures");
+    let mut file = |key: &str| fields.take(key).and_then(|at| path(&at, findings));
+    let (folder, certificate_authorities) = (file("folder"), file("certificate_authorities"));
+    let refresh = fields.take("refresh").and_then(|at| at.duration(HOUR..=7 * 24 * HOUR, findings));
+    let name_servers = fields.list("name_servers", findings);
+    let name_servers = name_servers.iter().filter_map(|at| name_server(at, findings)).collect();
+    let networks = fields.list("allow_addresses", findings);
+    let allow_addresses = networks.iter().filter_map(|at| network(at, findings)).collect();
+    Some(Evidence {
+        user_agents,
+        ip_ranges,
+        reverse_dns,
+        signatures,
+        folder,
+        refresh: refresh.unwrap_or(DEFAULT_EVIDENCE_REFRESH),
+        name_servers,
+        certificate_authorities,
+        allow_addresses,
+    })
+}
+
+/// Reads the crawlers to check; `None` is all.
+fn crawlers(
+    at: &At<'_>,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Option<HashSet<ProductToken>> {
+    let mut tokens = HashSet::new();
+    for item in at.items(findings) {
+        match names.select(&item, findings) {
+            Some(Selection::Star) => return None,
+            Some(Selection::Tokens(selected)) => tokens.extend(selected),
+            None => {}
+        }
+    }
+    Some(tokens)
+}
+
+/// Reads an address, with a port unless it is [`DNS_PORT`].
+fn name_server(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
+    let text = at.text(findings)?;
+    let parsed = text
+        .parse()
+        .ok()
+        .or_else(|| text.parse::<IpAddr>().ok().map(|address| (address, DNS_PORT).into()));
+    if parsed.is_none() {
+        let message = format!("'{}' is not an address", shown(text));
+        findings.refuse(at, message, "write for example 192.0.2.53 or 127.0.0.1:5353");
+    }
+    parsed
+}

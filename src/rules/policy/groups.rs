@@ -1,0 +1,231 @@
+//! The `groups` of a site's robots.txt: names and rules.
+
+use std::collections::HashMap;
+
+use crate::{
+    base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
+    formats::robots::{self, Directive},
+    rules::keys,
+};
+
+use super::{
+    findings::Findings,
+    names::{Names, Selection, distinct},
+    pattern,
+    places::{GroupPlaces, Spot},
+    records,
+    shape::{At, Fields},
+    source::Source,
+    yaml::Value,
+};
+
+/// The groups read so far.
+#[derive(Default)]
+pub(super) struct Groups {
+    source: Source,
+    pub(super) groups: Vec<robots::Group>,
+    pub(super) places: Vec<GroupPlaces>,
+    pub(super) overriding: Vec<bool>,
+    /// Records that the policy has in a group, although they apply to the whole site.
+    pub(super) global_records: Vec<robots::Record>,
+    /// The places of each name in the policy: line and column of its groups.
+    named_at: HashMap<String, Vec<(u32, u32)>>,
+    /// The names in the policy's order.
+    order: Vec<String>,
+}
+
+impl Groups {
+    /// No groups yet, for a site with rules of this source.
+    pub(super) fn new(source: Source) -> Self {
+        Self { source, ..Self::default() }
+    }
+
+    pub(super) fn read(&mut self, at: &At<'_>, names: &Names<'_>, findings: &mut Findings) {
+        let Some(fields) = at.fields(&keys::GROUP, findings) else { return };
+        let Some(user_agents) =
+            fields.require("user_agents", "write '[\"*\"]' or the crawlers' names", findings)
+        else {
+            return;
+        };
+        let known = findings.0.len();
+        let mut group = robots::Group::default();
+        let mut places = GroupPlaces::default();
+        self.user_agents(&user_agents, &mut group, &mut places.names, names, findings);
+        // Old crawlers take the first rule that matches, so the exceptions come first.
+        places.rules = rules(Directive::Allow, "allow", &fields, &mut group, findings);
+        places.rules.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
+        warn_of_idle_disallow(&group, &places.rules, findings);
+        let delay = crawl_delay(&fields, findings);
+        let others = records::read(&fields, true, findings);
+        for (spot, record) in delay.into_iter().chain(others) {
+            if record.is_global() {
+                self.global_records.push(record);
+            } else {
+                group.records.push(record);
+                places.records.push(spot);
+            }
+        }
+        let overrides = self.overrides(&fields, findings);
+        places.has_errors = findings.have_errors_after(known);
+        if !group.user_agents.is_empty() {
+            self.groups.push(group);
+            self.overriding.push(overrides);
+            self.places.push(places);
+        }
+    }
+
+    /// Whether the group replaces the origin's rules for the crawlers that it names.
+    fn overrides(&self, fields: &Fields<'_>, findings: &mut Findings) -> bool {
+        let Some(at) = fields.take("override") else { return false };
+        let overrides = at.boolean(findings).unwrap_or(false);
+        if overrides && self.source == Source::Policy {
+            let message = "there is nothing to override: the policy's rules are the only ones";
+            findings.add(
+                &at,
+                Diagnostic::warning("policy.nothing_to_override", message)
+                    .help("remove it, or set 'source: merge' to add to the origin's rules"),
+            );
+        }
+        overrides
+    }
+
+    fn user_agents(
+        &mut self,
+        at: &At<'_>,
+        group: &mut robots::Group,
+        spots: &mut Vec<Spot>,
+        names: &Names<'_>,
+        findings: &mut Findings,
+    ) {
+        let items = at.items(findings);
+        if items.is_empty() && matches!(at.node.value, Value::List(_)) {
+            findings.refuse(at, "names no crawler", "write '[\"*\"]' or the crawlers' names");
+        }
+        let (mut star, mut tokens): (Option<Spot>, Vec<ProductToken>) = (None, Vec::new());
+        let mut named_by: HashMap<ProductToken, Spot> = HashMap::new();
+        for item in items {
+            names.note_control_token(&item, findings);
+            let Some(selection) = names.select(&item, findings) else { continue };
+            match selection {
+                Selection::Star => star = Some(Spot::from(&item)),
+                Selection::Tokens(selected) => {
+                    if let Some(written) = item.text(findings).filter(|text| text.contains(':')) {
+                        group.comment.push(format!("{written}, {} crawlers", selected.len()));
+                    }
+                    for token in &selected {
+                        named_by.entry(token.clone()).or_insert_with(|| Spot::from(&item));
+                    }
+                    tokens.extend(selected);
+                }
+            }
+        }
+        let place = (at.node.line, at.node.column);
+        let all = star.map(|spot| ("*".to_owned(), spot));
+        let tokens = distinct(tokens).into_iter().map(|token| {
+            let spot = named_by.get(&token).copied().unwrap_or_default();
+            (token.as_str().to_owned(), spot)
+        });
+        for (name, spot) in all.into_iter().chain(tokens) {
+            match robots::UserAgent::new(&name) {
+                Ok(user_agent) => {
+                    group.user_agents.push(user_agent);
+                    spots.push(spot);
+                }
+                Err(finding) => findings.push(finding.at(place.0, place.1)),
+            }
+            let key = name.to_ascii_lowercase();
+            if !self.named_at.contains_key(&key) {
+                self.order.push(name);
+            }
+            self.named_at.entry(key).or_default().push(place);
+        }
+    }
+
+    /// Warns of a name in several groups. Crawlers merge them (§2.2.1), which an operator may not
+    /// expect.
+    pub(super) fn report_merged(&self, findings: &mut Findings) {
+        let mut reported = Vec::new();
+        for name in &self.order {
+            let places =
+                self.named_at.get(&name.to_ascii_lowercase()).map_or(&[][..], Vec::as_slice);
+            let [first, .., last] = places else { continue };
+            if reported.contains(&(first, last)) {
+                continue;
+            }
+            reported.push((first, last));
+            let message = format!(
+                "'{}' stands in the groups of lines {} and {}: crawlers merge them into one",
+                shown(name),
+                first.0,
+                last.0
+            );
+            findings.push(
+                Diagnostic::warning("policy.merged_groups", message)
+                    .at(last.0, last.1)
+                    .help("name it in one group only, unless it should obey the rules of both"),
+            );
+        }
+    }
+}
+
+/// Reads a list of path patterns into the group; returns the line and column of each rule.
+fn rules(
+    directive: Directive,
+    key: &str,
+    fields: &Fields<'_>,
+    group: &mut robots::Group,
+    findings: &mut Findings,
+) -> Vec<Spot> {
+    let mut places = Vec::new();
+    for at in fields.list(key, findings) {
+        let Some(text) = at.text(findings) else { continue };
+        if let Some(pattern) = pattern::read(text, &at, findings) {
+            match robots::Rule::new(directive, pattern) {
+                Ok(rule) => {
+                    if rule.pattern != pattern && robots::intent(pattern).is_none() {
+                        let message = format!("written as '{}'", rule.pattern);
+                        findings.add(&at, Diagnostic::note("policy.percent_encoded", message));
+                    }
+                    group.rules.push(rule);
+                    places.push(Spot::from(&at));
+                }
+                Err(finding) => findings.add(&at, finding),
+            }
+        }
+    }
+    places
+}
+
+/// Warns of a path that is both allowed and disallowed: allow wins (§2.2.2).
+fn warn_of_idle_disallow(group: &robots::Group, places: &[Spot], findings: &mut Findings) {
+    let allowed: Vec<&str> = group
+        .rules
+        .iter()
+        .filter(|rule| rule.directive == Directive::Allow)
+        .map(|rule| rule.pattern.as_str())
+        .collect();
+    for (rule, Spot { line, column }) in group.rules.iter().zip(places) {
+        if rule.directive == Directive::Disallow && allowed.contains(&rule.pattern.as_str()) {
+            let message =
+                format!("'{}' is both allowed and disallowed: allow wins", shown(&rule.pattern));
+            findings.push(
+                Diagnostic::warning("policy.allow_wins", message)
+                    .at(*line, *column)
+                    .help("remove one of the two (RFC 9309 section 2.2.2)"),
+            );
+        }
+    }
+}
+
+fn crawl_delay(fields: &Fields<'_>, findings: &mut Findings) -> Option<(Spot, robots::Record)> {
+    let at = fields.take("crawl_delay")?;
+    let seconds = match &at.node.value {
+        Value::Integer(n) if (0..=86_400).contains(n) => n.to_string(),
+        Value::Float(n) if (0.0..=86_400.0).contains(n) => n.to_string(),
+        _ => {
+            findings.refuse(&at, "not a number of seconds", "write a number from 0 to 86400");
+            return None;
+        }
+    };
+    Some((Spot::from(&at), robots::Record::new("Crawl-delay", &seconds).ok()?))
+}

@@ -1,0 +1,103 @@
+//! The `overrides` of an enforcement.
+
+use std::collections::HashSet;
+
+use crate::{
+    base::{diagnostic::Diagnostic, product_token::ProductToken},
+    rules::{crawlers::Outcome, keys},
+};
+
+use super::{
+    findings::Findings,
+    mode::Mode,
+    names::{Names, Selection},
+    places::Spot,
+    shape::{At, Fields},
+};
+
+const MODES: [(&str, Mode); 4] =
+    [("off", Mode::Off), ("log", Mode::Log), ("throttle", Mode::Throttle), ("block", Mode::Block)];
+
+/// A mode for some crawlers.
+#[derive(Clone, Debug)]
+pub struct Override {
+    /// The crawlers. Empty without `all`, the override applies to none.
+    pub tokens: HashSet<ProductToken>,
+    /// Whether it names `*`, every crawler.
+    pub all: bool,
+    /// The place of that `*`.
+    pub star: Option<Spot>,
+    /// The standings of a crawler in which it applies; empty is all of them.
+    pub standings: Vec<Outcome>,
+    /// The treatment of violations by these crawlers.
+    pub mode: Mode,
+    /// The entries of `user_agents` except `*`, with the crawlers of each.
+    pub named: Vec<Named>,
+}
+
+/// An entry of an override's `user_agents`.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its place in the policy.
+    pub at: Spot,
+    /// Its crawlers.
+    pub tokens: Vec<ProductToken>,
+}
+
+/// Reads the list; an override without effect is a finding.
+pub(super) fn read(
+    fields: &Fields<'_>,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Vec<Override> {
+    let mut overrides: Vec<Override> = Vec::new();
+    for at in fields.list("overrides", findings) {
+        let Some(one) = one_override(&at, names, findings) else { continue };
+        if is_idle(&one, &overrides) {
+            findings.add(
+                &at,
+                Diagnostic::warning("policy.idle_override", "earlier overrides name all of these")
+                    .help("the first that names a crawler wins: move this one up, or remove it"),
+            );
+        }
+        overrides.push(one);
+    }
+    overrides
+}
+
+/// Whether earlier overrides name all crawlers of this one. An earlier override for some standings
+/// covers only a later one for the same standings.
+fn is_idle(one: &Override, earlier: &[Override]) -> bool {
+    let covers = |before: &&Override| {
+        before.standings.is_empty()
+            || (!one.standings.is_empty()
+                && one.standings.iter().all(|outcome| before.standings.contains(outcome)))
+    };
+    let before = || earlier.iter().filter(covers);
+    let is_taken = |token| before().any(|before| before.tokens.contains(token));
+    before().any(|before| before.all)
+        || (!one.all && !one.tokens.is_empty() && one.tokens.iter().all(is_taken))
+}
+
+fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Override> {
+    let fields = at.fields(&keys::OVERRIDE, findings)?;
+    let user_agents = fields.require("user_agents", "write for example [set:ai]", findings);
+    let mode = fields
+        .require("mode", "write off, log, throttle or block", findings)
+        .and_then(|at| at.choice(&MODES, findings));
+    let (mut tokens, mut star, mut named) = (HashSet::new(), None, Vec::new());
+    for item in user_agents?.items(findings) {
+        match names.select(&item, findings) {
+            Some(Selection::Star) => star = Some(Spot::from(&item)),
+            Some(Selection::Tokens(selected)) => {
+                tokens.extend(selected.iter().cloned());
+                named.push(Named { at: Spot::from(&item), tokens: selected });
+            }
+            None => {}
+        }
+    }
+    let outcomes = Outcome::ALL.map(|outcome| (outcome.as_str(), outcome));
+    let standings = fields.list("standing", findings);
+    let standings = standings.iter().filter_map(|item| item.choice(&outcomes, findings)).collect();
+    Some(Override { tokens, all: star.is_some(), star, standings, mode: mode?, named })
+}

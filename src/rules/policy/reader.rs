@@ -1,0 +1,154 @@
+//! The whole file: its sections in order, then the checks across them.
+
+use std::{io, path::Path, str::FromStr, sync::Arc};
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    base::diagnostic::{Diagnostic, Severity},
+    rules::keys,
+};
+
+use super::{
+    alerts, catalogue,
+    catalogue_source::{self, Open},
+    checks, crawler_entries,
+    evidence::{self, Evidence},
+    findings::Findings,
+    fleet,
+    names::Names,
+    sections::Policy,
+    server,
+    shape::At,
+    sites,
+    test::{self, TestFailures},
+    violations, yaml,
+};
+
+/// Reads a policy that names no other file. The findings come in the order of their places; the
+/// policy comes only if none of them is an error.
+///
+/// `file` is the name that findings show.
+pub fn read(file: &str, bytes: &[u8]) -> (Option<Policy>, Vec<Diagnostic>) {
+    read_with(file, bytes, &mut |_| Err(io::Error::other("no other file can be read here")))
+}
+
+/// Reads a policy, and the catalogue file that it names, if any. `open` reads that file; it is
+/// called at most once. Findings about that file show its name.
+pub fn read_with(
+    file: &str,
+    bytes: &[u8],
+    open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+) -> (Option<Policy>, Vec<Diagnostic>) {
+    let (policy, findings) = read_draft(file, bytes, open);
+    let refused = findings.iter().any(|finding| finding.severity == Severity::Error);
+    (policy.filter(|_| !refused), findings)
+}
+
+/// Reads a policy as [`read_with`] does, and returns what could be read in spite of errors. It is to
+/// be looked at, not to be served: what has an error is left out.
+pub fn read_draft(
+    file: &str,
+    bytes: &[u8],
+    open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+) -> (Option<Policy>, Vec<Diagnostic>) {
+    let (policy, mut findings) = document(bytes, open);
+    findings.sort_by_key(|one| (one.place.file.is_some(), one.place.line, one.place.column));
+    let in_file = |one: Diagnostic| if one.place.file.is_some() { one } else { one.in_file(file) };
+    (policy, findings.into_iter().map(in_file).collect())
+}
+
+/// Reads a policy from its text alone. Warnings are dropped; [`read`] returns them.
+impl FromStr for Policy {
+    type Err = Findings;
+
+    fn from_str(text: &str) -> Result<Self, Findings> {
+        let (policy, findings) = read("policy", text.as_bytes());
+        policy.ok_or(Findings(findings))
+    }
+}
+
+/// Reads the file. What has an error is left out of the policy; the findings are not sorted.
+fn document(bytes: &[u8], open: &mut Open<'_>) -> (Option<Policy>, Vec<Diagnostic>) {
+    let root = match yaml::read(bytes) {
+        Ok(root) => root,
+        Err(finding) => return (None, vec![finding]),
+    };
+    if matches!(root.value, yaml::Value::Null) {
+        let finding = Diagnostic::error("policy.empty", "the policy is empty")
+            .at(1, 1)
+            .help("start from examples/minimal.yaml: 'sites' with 'hosts' and 'origin'");
+        return (None, vec![finding]);
+    }
+    let mut findings = Findings::default();
+    let policy = sections(&At::root(&root), bytes, open, &mut findings);
+    (policy, findings.0)
+}
+
+fn sections(
+    root: &At<'_>,
+    bytes: &[u8],
+    open: &mut Open<'_>,
+    findings: &mut Findings,
+) -> Option<Policy> {
+    let fields = root.fields(&keys::POLICY, findings)?;
+    let server = server::read(fields.take("server").as_ref(), findings);
+    let violations = violations::read(fields.take("violations").as_ref(), findings);
+    let alerts = alerts::read(fields.take("alerts").as_ref(), findings);
+    let named = match fields.take("catalogue") {
+        // Without the right catalogue, most names in the policy would be findings.
+        Some(at) => Some(catalogue_source::read(&at, open, findings)?),
+        None => None,
+    };
+    let catalogue_bytes: &[u8] = named.as_ref().map_or(&[], |named| &named.bytes);
+    let likeness = || fleet::fingerprint(root.node, catalogue_bytes);
+    let fleet = fleet::read(fields.take("fleet").as_ref(), likeness, findings);
+    let fingerprint = fingerprint([bytes, catalogue_bytes]);
+    let (catalogue_file, known) = match named {
+        Some(named) => (Some(named.path), named.file),
+        None => (None, catalogue::built_in_file()),
+    };
+    let catalogue_version = known.version.clone();
+    let own = fields.take("crawlers");
+    let catalogue = Arc::new(crawler_entries::read(known, own.as_ref(), findings));
+    let strict = fields.take("strict").and_then(|at| at.boolean(findings)).unwrap_or(true);
+    let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);
+    let evidence = evidence::read(fields.take("evidence").as_ref(), &names, findings);
+    let help = "write 'sites:' with at least one site";
+    let sites_at = fields.require("sites", help, findings)?;
+    let sites = sites::read(&sites_at, &names, &server.timeouts, findings);
+    checks::weigh_certificates(&server, &sites, root, findings);
+    for (at, site) in &sites {
+        checks::refuse_loop(site, &server, at, findings);
+        checks::hint_at_case(site, at, findings);
+        checks::hint_at_via(site, at, findings);
+        if !evidence.as_ref().is_some_and(Evidence::is_collected) {
+            checks::warn_of_unproven_names(site, at, findings);
+        }
+    }
+    let sites = sites::by_file(sites);
+    let subject = test::Subject { names: &names, catalogue: &catalogue, sites: &sites };
+    let tests = test::read(fields.take("tests").as_ref(), &subject, findings);
+    let test_failures =
+        fields.take("test_failures").and_then(|at| at.choice(&TestFailures::ALL, findings));
+    Some(Policy {
+        server,
+        violations,
+        evidence,
+        fleet,
+        alerts,
+        catalogue_file,
+        catalogue_version,
+        catalogue,
+        sites,
+        tests,
+        test_failures: test_failures.unwrap_or_default(),
+        fingerprint,
+    })
+}
+
+fn fingerprint(files: [&[u8]; 2]) -> String {
+    let mut hash = Sha256::new();
+    files.into_iter().for_each(|bytes| hash.update(bytes));
+    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}

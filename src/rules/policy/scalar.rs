@@ -1,0 +1,55 @@
+//! File names, addresses and networks.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+};
+
+use ipnet::IpNet;
+
+use crate::base::{diagnostic::Diagnostic, escape::shown};
+
+use super::{findings::Findings, shape::At, yaml::Value};
+
+pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
+    let text = at.text(findings)?;
+    if text.is_empty() || text.contains('\0') {
+        findings.refuse(at, "not a file name", "name a file");
+        return None;
+    }
+    Some(PathBuf::from(text))
+}
+
+pub(super) fn socket(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
+    if let Value::Integer(port) = at.node.value {
+        let message = format!("{port} is not an address with a port");
+        findings.refuse(at, message, format!("write for example 0.0.0.0:{port}"));
+        return None;
+    }
+    let text = at.text(findings)?;
+    let parsed = text.parse().ok();
+    if parsed.is_none() {
+        let message = format!("'{}' is not an address with a port", shown(text));
+        findings.refuse(at, message, "write for example 127.0.0.1:8080 or '[::]:8080'");
+    }
+    parsed
+}
+
+pub(super) fn network(at: &At<'_>, findings: &mut Findings) -> Option<IpNet> {
+    let text = at.text(findings)?;
+    let parsed =
+        text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+    if parsed.is_none() {
+        let message = format!("'{}' is neither an address nor a network", shown(text));
+        findings.refuse(at, message, "write for example 10.0.0.0/8 or 192.0.2.7");
+    }
+    if parsed.is_some_and(|network| network.prefix_len() == 0) {
+        let message = "every client is trusted, so any client can fake its address";
+        findings.add(
+            at,
+            Diagnostic::warning("policy.trusts_everybody", message)
+                .help("name the addresses of the proxies in front"),
+        );
+    }
+    parsed
+}

@@ -1,0 +1,114 @@
+//! A validated policy: its sections.
+
+use std::{path::PathBuf, sync::Arc};
+
+use crate::rules::crawlers::Catalogue;
+
+use super::{
+    alerts::Alert,
+    database::{ClickHouse, Database},
+    evidence::Evidence,
+    fleet::Fleet,
+    server::{AccessLog, Acme, Admin, CertificateFiles, Listener, Server, Tls},
+    sites::Site,
+    test::{Test, TestFailures},
+    violations::{Log, Violations},
+};
+
+/// A validated policy.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Listeners and their limits. A change needs a restart.
+    pub server: Server,
+    /// Where and how long records are kept. A change needs a restart.
+    pub violations: Violations,
+    /// The evidence that tells crawlers from impostors; `None` collects none.
+    pub evidence: Option<Evidence>,
+    /// The server that several nodes share; `None` is a node of its own (default). A change needs a
+    /// restart.
+    pub fleet: Option<Fleet>,
+    /// Webhooks for events (default none).
+    pub alerts: Vec<Alert>,
+    /// The file that replaces the built-in catalogue; `None` is the built-in one.
+    pub catalogue_file: Option<PathBuf>,
+    /// The version of the catalogue: its date.
+    pub catalogue_version: String,
+    /// The known crawlers: the catalogue and the policy's own.
+    pub catalogue: Arc<Catalogue>,
+    /// The sites, in the policy's order; their hosts are distinct. A site whose hosts have files of
+    /// their own is several.
+    pub sites: Vec<Site>,
+    /// The operator's tests of the policy (default none).
+    pub tests: Vec<Test>,
+    /// What a failed test does (default: it is a warning).
+    pub test_failures: TestFailures,
+    /// The first 12 hexadecimal digits of a SHA-256, over the bytes of the policy and of the
+    /// catalogue file, if there is one.
+    pub fingerprint: String,
+}
+
+impl Policy {
+    /// The fingerprint that operators compare: of a fleet, without what may differ from node to node.
+    pub fn shown_fingerprint(&self) -> &str {
+        self.fleet.as_ref().map_or(&self.fingerprint, |fleet| &fleet.fingerprint)
+    }
+
+    /// The sites as the policy has them: of those that it has as one, the first.
+    pub fn written_sites(&self) -> impl Iterator<Item = &Site> {
+        self.sites.chunk_by(|one, next| one.at == next.at).filter_map(<[Site]>::first)
+    }
+}
+
+impl Policy {
+    /// The files and folders that the policy names, each with its key. A relative name starts at
+    /// the folder of the policy file, which only the caller knows.
+    pub fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
+        let Self { server, violations, evidence, fleet, alerts, catalogue_file, .. } = self;
+        let mut files = Vec::new();
+        for Listener { tls, .. } in &mut server.listen {
+            let Some(Tls { certificates, acme }) = tls else { continue };
+            for CertificateFiles { certificate, key } in certificates {
+                files.push(("server.listen.tls.certificate", certificate));
+                files.push(("server.listen.tls.key", key));
+            }
+            if let Some(Acme { root, folder, .. }) = acme {
+                files.extend(root.as_mut().map(|root| ("server.listen.tls.acme.root", root)));
+                files.push(("server.listen.tls.acme.folder", folder));
+            }
+        }
+        if let Some(AccessLog { log: Log::File(file), .. }) = &mut server.access_log {
+            files.push(("server.access_log", file));
+        }
+        if let Some(Admin { token_file: Some(file), .. }) = &mut server.admin {
+            files.push(("server.admin.token_file", file));
+        }
+        match &mut violations.database {
+            None => {}
+            Some(Database::Sqlite(file)) => files.push(("violations.database", file)),
+            Some(Database::ClickHouse(clickhouse)) => {
+                let ClickHouse { password_file, ca_file, local, spool, .. } = clickhouse;
+                let file = password_file.as_mut();
+                files.extend(file.map(|file| ("violations.clickhouse.password_file", file)));
+                let file = ca_file.as_mut();
+                files.extend(file.map(|file| ("violations.clickhouse.ca_file", file)));
+                files.push(("violations.clickhouse.local", local));
+                files.push(("violations.clickhouse.spool", spool));
+            }
+        }
+        if let Some(Log::File(file)) = &mut violations.log {
+            files.push(("violations.log", file));
+        }
+        if let Some(Evidence { folder, certificate_authorities, .. }) = evidence {
+            files.extend(folder.as_mut().map(|folder| ("evidence.folder", folder)));
+            let file = certificate_authorities.as_mut();
+            files.extend(file.map(|file| ("evidence.certificate_authorities", file)));
+        }
+        if let Some(Fleet { password_file, ca_file, .. }) = fleet {
+            files.extend(password_file.as_mut().map(|file| ("fleet.password_file", file)));
+            files.extend(ca_file.as_mut().map(|file| ("fleet.ca_file", file)));
+        }
+        files.extend(alerts.iter_mut().map(|alert| ("alerts.secret_file", &mut alert.secret_file)));
+        files.extend(catalogue_file.as_mut().map(|file| ("catalogue", file)));
+        files
+    }
+}

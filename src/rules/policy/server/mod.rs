@@ -1,0 +1,119 @@
+//! The `server` section.
+
+use std::net::SocketAddr;
+
+use ipnet::IpNet;
+
+use crate::rules::keys;
+
+use super::{
+    findings::Findings,
+    scalar::network,
+    shape::At,
+    timeouts::{self, Timeouts},
+};
+
+use self::address::{clash, known};
+pub use self::{
+    access_log::{AccessFormat, AccessLog},
+    address::{DEFAULT_ADMIN, DEFAULT_LISTEN},
+    admin::Admin,
+    decide::Decide,
+    limits::Limits,
+    listener::Listener,
+    tls::{
+        Acme, CertificateFiles, DEFAULT_ACME_DIRECTORY, DEFAULT_ACME_FOLDER, Tls,
+        certificate_places,
+    },
+};
+
+mod access_log; // the log of all requests
+mod address; // addresses of sockets
+mod admin; // the admin listener
+mod decide; // the listener for other servers that ask
+mod limits; // what one client may take
+mod listener; // sockets that take requests
+mod tls; // certificates of a listener
+
+/// The `server` section: listeners and their limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Sockets that take requests; at least one (default `0.0.0.0:8080`).
+    pub listen: Vec<Listener>,
+    /// Metrics and health; `None` is `off` (default `127.0.0.1:9090`).
+    pub admin: Option<Admin>,
+    /// The listener for other servers that ask; `None` is no listener (default).
+    pub decide: Option<Decide>,
+    /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
+    pub trusted_proxies: Vec<IpNet>,
+    /// The log of all requests (default none).
+    pub access_log: Option<AccessLog>,
+    /// Time limits.
+    pub timeouts: Timeouts,
+    /// Limits for clients and their connections.
+    pub limits: Limits,
+    /// Number of worker threads of the proxy; `None` is one for each processor.
+    pub threads: Option<usize>,
+}
+
+/// Reads the `server` section; without one, the defaults.
+pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
+    let fields = at.and_then(|at| at.fields(&keys::SERVER, findings));
+    let Some(fields) = fields else {
+        return Server {
+            listen: vec![Listener::plain(known(DEFAULT_LISTEN))],
+            admin: Some(Admin::at(known(DEFAULT_ADMIN))),
+            decide: None,
+            trusted_proxies: Vec::new(),
+            access_log: None,
+            timeouts: Timeouts::default(),
+            limits: Limits::default(),
+            threads: None,
+        };
+    };
+    let listen = listener::listeners(&fields, findings);
+    let admin = admin::admin(&fields, &listen, findings);
+    let trusted_proxies: Vec<IpNet> = fields
+        .list("trusted_proxies", findings)
+        .iter()
+        .filter_map(|at| network(at, findings))
+        .collect();
+    if trusted_proxies.is_empty() && listen.iter().any(|one| one.proxy_protocol) {
+        let help = "add 'trusted_proxies' with the addresses of the proxies in front";
+        let message = "'proxy_protocol' needs proxies that are trusted";
+        findings.refuse(&fields.at().child("listen"), message, help);
+    }
+    let is_taken = |address| {
+        let others = listen.iter().map(|listener| listener.address);
+        let others = others.chain(admin.as_ref().map(|admin| admin.address));
+        clash(&others.chain([address]).collect::<Vec<_>>()) == Some(address)
+    };
+    let decide = decide::read(&fields, is_taken, &trusted_proxies, findings);
+    Server {
+        listen,
+        admin,
+        decide,
+        trusted_proxies,
+        access_log: access_log::read(&fields, findings),
+        timeouts: timeouts::read(&fields, findings),
+        limits: limits::read(&fields, findings),
+        threads: fields
+            .take("threads")
+            .and_then(|at| at.integer(1..=1_024, findings))
+            .and_then(|n| usize::try_from(n).ok()),
+    }
+}
+
+impl Server {
+    /// The addresses of all listeners.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.addresses_by_key().map(|(_, address)| address)
+    }
+
+    /// The addresses of all listeners, each with its key.
+    pub fn addresses_by_key(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> + '_ {
+        let listen = self.listen.iter().map(|listener| ("server.listen", listener.address));
+        let admin = self.admin.iter().map(|admin| ("server.admin", admin.address));
+        listen.chain(admin).chain(self.decide.iter().map(|one| ("server.decide", one.address)))
+    }
+}

@@ -1,0 +1,374 @@
+//! The keys and types of a policy: reads a [`Node`] as the value that a setting takes.
+//!
+//! Nothing here fails. A value of the wrong type or an unknown key becomes a finding that names its
+//! path (`sites[0].enforcement.mode`), line, column and repair, and reading goes on.
+
+use std::{collections::HashSet, ops::RangeInclusive, time::Duration};
+
+use crate::{
+    base::{diagnostic::Diagnostic, escape::shown},
+    rules::keys::Section,
+};
+
+use super::{
+    duration,
+    findings::Findings,
+    size,
+    spelling::{closest, contained},
+    yaml::{Key, Node, Value},
+};
+
+/// The shapes with a repair of their own.
+const A_LIST: &str = "a list";
+const A_MAPPING: &str = "a mapping of keys to values";
+
+/// A node and the path that leads to it.
+#[derive(Clone, Debug)]
+pub(super) struct At<'n> {
+    pub(super) node: &'n Node,
+    pub(super) path: String,
+}
+
+/// The entries of a mapping, taken by name.
+pub(super) struct Fields<'n> {
+    at: At<'n>,
+    section: &'static Section,
+    entries: &'n [(Key, Node)],
+}
+
+impl Findings {
+    /// Adds a finding about a value; its message begins with the value's path.
+    pub(super) fn add(&mut self, at: &At<'_>, finding: Diagnostic) {
+        let message = format!("{}: {}", at.path, finding.message);
+        self.push(Diagnostic { message, ..finding.at(at.node.line, at.node.column) });
+    }
+
+    /// Refuses a value that the setting does not take.
+    pub(super) fn refuse(
+        &mut self,
+        at: &At<'_>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) {
+        self.refuse_as("policy.bad_value", at, message, help);
+    }
+
+    /// Refuses a value, under this code.
+    pub(super) fn refuse_as(
+        &mut self,
+        code: &'static str,
+        at: &At<'_>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) {
+        let help = match &at.node.value {
+            Value::Text(text) if has_variable(text) => {
+                "write the value itself: a policy has no variables".to_owned()
+            }
+            _ => help.into(),
+        };
+        self.add(at, Diagnostic::error(code, message.as_ref()).help(help));
+    }
+}
+
+/// Whether a text has the place of a variable, as a shell writes it.
+fn has_variable(text: &str) -> bool {
+    text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'))
+}
+
+impl<'n> At<'n> {
+    pub(super) fn root(node: &'n Node) -> Self {
+        Self { node, path: String::new() }
+    }
+
+    /// The entries of a mapping, each key one of the section.
+    pub(super) fn fields(
+        &self,
+        section: &'static Section,
+        findings: &mut Findings,
+    ) -> Option<Fields<'n>> {
+        let entries = self.entries(findings)?;
+        for (key, _) in entries.iter().filter(|(key, _)| !section.has(&key.text)) {
+            findings.push(unknown_key(&self.path, key, section));
+        }
+        Some(Fields { at: self.clone(), section, entries })
+    }
+
+    /// The entries of a mapping whose keys are the operator's own.
+    pub(super) fn entries(&self, findings: &mut Findings) -> Option<&'n [(Key, Node)]> {
+        match &self.node.value {
+            Value::Map(entries) => Some(entries),
+            other => {
+                self.mistyped(A_MAPPING, other, findings);
+                None
+            }
+        }
+    }
+
+    /// The value of `key` in a mapping; the mapping itself if it has no such key.
+    pub(super) fn child(&self, key: &str) -> Self {
+        let Value::Map(entries) = &self.node.value else { return self.clone() };
+        let found = entries.iter().find(|(k, _)| k.text == key);
+        found.map_or_else(|| self.clone(), |(_, node)| Self { node, path: join(&self.path, key) })
+    }
+
+    /// The items of a list, or the value itself.
+    pub(super) fn elements(&self) -> Vec<Self> {
+        match &self.node.value {
+            Value::List(items) => items
+                .iter()
+                .enumerate()
+                .map(|(i, node)| Self { node, path: format!("{}[{i}]", self.path) })
+                .collect(),
+            _ => vec![self.clone()],
+        }
+    }
+
+    /// The items of a list; a single value stands for a list of one.
+    pub(super) fn items(&self, findings: &mut Findings) -> Vec<Self> {
+        match &self.node.value {
+            Value::List(_) | Value::Text(_) | Value::Integer(_) => self.elements(),
+            other => {
+                self.mistyped(A_LIST, other, findings);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn text(&self, findings: &mut Findings) -> Option<&'n str> {
+        match &self.node.value {
+            Value::Text(text) => Some(text),
+            other => {
+                self.mistyped("text", other, findings);
+                None
+            }
+        }
+    }
+
+    pub(super) fn boolean(&self, findings: &mut Findings) -> Option<bool> {
+        match &self.node.value {
+            Value::Bool(b) => Some(*b),
+            other => {
+                self.mistyped("true or false", other, findings);
+                None
+            }
+        }
+    }
+
+    /// A whole number in `range`.
+    pub(super) fn integer(
+        &self,
+        range: RangeInclusive<i64>,
+        findings: &mut Findings,
+    ) -> Option<i64> {
+        match &self.node.value {
+            Value::Integer(n) if range.contains(n) => Some(*n),
+            Value::Integer(n) => {
+                let help = format!("write a number from {} to {}", range.start(), range.end());
+                findings.refuse(self, format!("{n} is out of range"), help);
+                None
+            }
+            other => {
+                self.mistyped("a whole number", other, findings);
+                None
+            }
+        }
+    }
+
+    /// A duration with its unit (`500ms`, `30s`, `24h`, `90d`) in `range`.
+    pub(super) fn duration(
+        &self,
+        range: RangeInclusive<Duration>,
+        findings: &mut Findings,
+    ) -> Option<Duration> {
+        let (least, most) = (duration::text(*range.start()), duration::text(*range.end()));
+        let help = format!("write a time with its unit, from {least} to {most}");
+        let found = self.measure(("time", "30s"), &help, duration::parse, findings)?;
+        self.within(&range, found, help, findings)
+    }
+
+    /// A size with its unit (`500MiB`, `2GiB`, `1GB`) in `range`.
+    pub(super) fn size(&self, range: RangeInclusive<u64>, findings: &mut Findings) -> Option<u64> {
+        let (least, most) = (size::text(*range.start()), size::text(*range.end()));
+        let help = format!("write a size with its unit, from {least} to {most}");
+        let found = self.measure(("size", "2GiB"), &help, size::parse, findings)?;
+        self.within(&range, found, help, findings)
+    }
+
+    /// A number with its unit; `what` is its name and an example.
+    fn measure<T>(
+        &self,
+        what: (&str, &str),
+        help: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+        findings: &mut Findings,
+    ) -> Option<T> {
+        let (name, example) = what;
+        let text = match &self.node.value {
+            Value::Text(text) => text,
+            Value::Integer(n) => {
+                findings.refuse(self, format!("{n} has no unit"), help);
+                return None;
+            }
+            other => {
+                self.mistyped(&format!("a {name} such as {example}"), other, findings);
+                return None;
+            }
+        };
+        let found = parse(text);
+        if found.is_none() {
+            findings.refuse(self, format!("'{}' is not a {name}", shown(text)), help);
+        }
+        found
+    }
+
+    fn within<T: PartialOrd>(
+        &self,
+        range: &RangeInclusive<T>,
+        found: T,
+        help: String,
+        findings: &mut Findings,
+    ) -> Option<T> {
+        if range.contains(&found) {
+            return Some(found);
+        }
+        if let Value::Text(text) = &self.node.value {
+            findings.refuse(self, format!("'{}' is out of range", shown(text)), help);
+        }
+        None
+    }
+
+    /// One of a few words.
+    pub(super) fn choice<T: Copy>(
+        &self,
+        choices: &[(&str, T)],
+        findings: &mut Findings,
+    ) -> Option<T> {
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        // An unquoted `off` is text here, although YAML 1.1 reads it as a boolean.
+        let Value::Text(text) = &self.node.value else {
+            self.mistyped(&format!("one of {}", words.join(", ")), &self.node.value, findings);
+            return None;
+        };
+        if let Some((_, choice)) = choices.iter().find(|(word, _)| word == text) {
+            return Some(*choice);
+        }
+        let help = closest(text, words.iter().copied()).map_or_else(
+            || format!("write one of {}", words.join(", ")),
+            |word| format!("did you mean '{word}'? (one of {})", words.join(", ")),
+        );
+        findings.refuse(self, format!("unknown value '{}'", shown(text)), help);
+        None
+    }
+
+    fn mistyped(&self, expected: &str, found: &Value, findings: &mut Findings) {
+        let help = match found {
+            Value::Bool(_) | Value::Integer(_) | Value::Float(_) if expected == "text" => {
+                "put it in quotation marks".to_owned()
+            }
+            Value::Null if self.path.ends_with(".disallow") => {
+                "write the paths; to allow everything, write 'allow: [\"/\"]' in its place"
+                    .to_owned()
+            }
+            Value::Null if expected == A_LIST => "write its items, or leave the key out".to_owned(),
+            Value::Text(text) if expected == A_MAPPING && self.path.ends_with(".robots_txt") => {
+                format!(
+                    "write 'source: origin' below it to publish the origin's file; 'beadle import {}' \
+                     writes the rules of a file as a policy",
+                    shown(text)
+                )
+            }
+            Value::Null => "write a value, in quotation marks where it is '~'".to_owned(),
+            Value::Map(entries) if expected == "text" => match entries.as_slice() {
+                [(key, _)] => format!("put it in quotation marks: '{}:…'", shown(&key.text)),
+                _ => format!("write {expected}"),
+            },
+            _ => format!("write {expected}"),
+        };
+        let path = if self.path.is_empty() { "policy" } else { self.path.as_str() };
+        let message = format!("{path}: expected {expected}, found {}", found.kind());
+        let finding = Diagnostic::error("policy.wrong_type", message);
+        findings.push(finding.at(self.node.line, self.node.column).help(help));
+    }
+}
+
+impl<'n> Fields<'n> {
+    /// The value of `key`, if there is one.
+    pub(super) fn take(&self, key: &str) -> Option<At<'n>> {
+        debug_assert!(self.section.has(key), "{key} is no key of {}", self.section.path);
+        let (_, node) = self.entries.iter().find(|(k, _)| k.text == key)?;
+        Some(At { node, path: join(&self.at.path, key) })
+    }
+
+    /// The items of the list `key`; none where it is absent.
+    pub(super) fn list(&self, key: &str, findings: &mut Findings) -> Vec<At<'n>> {
+        self.take(key).map_or_else(Vec::new, |at| at.items(findings))
+    }
+
+    /// The value of `key`; its absence is a finding.
+    pub(super) fn require(&self, key: &str, help: &str, findings: &mut Findings) -> Option<At<'n>> {
+        let found = self.take(key);
+        // A misspelt key has been reported already, with this one as its repair.
+        let is_misspelt = || {
+            self.entries.iter().any(|(other, _)| closest(&other.text, [key].into_iter()).is_some())
+        };
+        if found.is_none() && !is_misspelt() {
+            let message = format!("'{}' is missing", join(&self.at.path, key));
+            let (line, column) = (self.at.node.line, self.at.node.column);
+            findings
+                .push(Diagnostic::error("policy.missing_key", message).at(line, column).help(help));
+        }
+        found
+    }
+
+    /// The duration under `key`, in `range`.
+    pub(super) fn duration(
+        &self,
+        key: &str,
+        range: RangeInclusive<Duration>,
+        findings: &mut Findings,
+    ) -> Option<Duration> {
+        self.take(key)?.duration(range, findings)
+    }
+
+    /// The number from 1 to 1,000,000 under `key`.
+    pub(super) fn count(&self, key: &str, findings: &mut Findings) -> Option<u64> {
+        let count = self.take(key)?.integer(1..=1_000_000, findings)?;
+        u64::try_from(count).ok()
+    }
+
+    /// The mapping itself.
+    pub(super) const fn at(&self) -> &At<'n> {
+        &self.at
+    }
+}
+
+/// The path of `key` inside `path`.
+pub(super) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{}", shown(key)) }
+}
+
+/// The first of `items` whose key an earlier item has.
+pub(super) fn duplicate<T, K: Eq + std::hash::Hash>(
+    items: &[T],
+    key: impl Fn(&T) -> K,
+) -> Option<&T> {
+    let mut seen = HashSet::with_capacity(items.len());
+    items.iter().find(|item| !seen.insert(key(item)))
+}
+
+fn unknown_key(path: &str, key: &Key, section: &Section) -> Diagnostic {
+    let message = format!("unknown key '{}'", join(path, &key.text));
+    let known = section.names();
+    let below = section.below().find(|(_, section)| section.has(&key.text));
+    let help = match (closest(&key.text, known.iter().copied()), below) {
+        (Some(name), _) => format!("did you mean '{name}'?"),
+        (None, Some((name, _))) => format!("it belongs into '{name}'"),
+        (None, None) => match (section.home_of(&key.text), contained(&key.text, &known)) {
+            (Some(home), _) => format!("it belongs into '{}'", home.path),
+            (None, Some(name)) => format!("did you mean '{name}'?"),
+            (None, None) => format!("the keys here are {}", known.join(", ")),
+        },
+    };
+    Diagnostic::error("policy.unknown_key", message).at(key.line, key.column).help(help)
+}

@@ -1,0 +1,80 @@
+//! A share, written as a percentage.
+
+use std::fmt;
+
+use crate::base::escape::shown;
+
+use super::{findings::Findings, shape::Fields, yaml::Value};
+
+/// A part of a whole, in tenths of a per cent: 1 to 1000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share(u16);
+
+impl Share {
+    /// A tenth.
+    pub(super) const TENTH: Self = Self(100);
+    /// A half.
+    pub(super) const HALF: Self = Self(500);
+
+    /// Whether `part` is at least this share of `whole`. True if `whole` is 0.
+    pub const fn is_reached(self, part: u64, whole: u64) -> bool {
+        part as u128 * 1_000 >= whole as u128 * self.0 as u128
+    }
+
+    /// The least number that is this share of itself and `rest` together.
+    pub fn least_beside(self, rest: u64) -> u64 {
+        let (rest, share) = (u128::from(rest), u128::from(self.0));
+        match 1_000 - share {
+            0 if rest > 0 => u64::MAX,
+            0 => 0,
+            others => u64::try_from((rest * share).div_ceil(others)).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Reads `10%`, `2.5%` or `100%`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (whole, part) = match text.strip_suffix('%')?.trim_end().split_once('.') {
+            Some((whole, part)) => (whole, part),
+            None => (text.strip_suffix('%')?.trim_end(), "0"),
+        };
+        let is_number = |digits: &str, most: usize| {
+            (1..=most).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+        };
+        if !is_number(whole, 3) || !is_number(part, 1) {
+            return None;
+        }
+        let share = whole.parse::<u16>().ok()? * 10 + part.parse::<u16>().ok()?;
+        (1..=1_000).contains(&share).then_some(Self(share))
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0 / 10, self.0 % 10) {
+            (whole, 0) => write!(f, "{whole}%"),
+            (whole, part) => write!(f, "{whole}.{part}%"),
+        }
+    }
+}
+
+/// The share under the key `share`.
+pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Option<Share> {
+    const HELP: &str = "write a percentage from 0.1% to 100%, for example 10%";
+    let at = fields.take("share")?;
+    let message = match &at.node.value {
+        Value::Integer(n) => format!("{n} has no '%'"),
+        Value::Float(n) => format!("{n} has no '%'"),
+        _ => {
+            let text = at.text(findings)?;
+            match Share::parse(text) {
+                Some(share) => return Some(share),
+                None => format!("'{}' is not a share", shown(text)),
+            }
+        }
+    };
+    findings.refuse(&at, message, HELP);
+    None
+}
+
+#[cfg(test)]
+mod tests;

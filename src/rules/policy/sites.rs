@@ -1,0 +1,193 @@
+//! The `sites` section.
+
+use std::sync::Arc;
+
+use crate::{
+    formats::robots::{Reading, Steps},
+    rules::keys,
+};
+
+use super::{
+    backend::{self, Backend},
+    enforcement::{self, Enforcement},
+    findings::Findings,
+    host::{self, Host},
+    names::Names,
+    places::Spot,
+    robots_txt::{self, RobotsTxt},
+    shape::{At, Fields, duplicate},
+    source::Source,
+    tag_rules::{self, TagRule},
+    timeouts::Timeouts,
+};
+
+/// Hosts that share origins, robots rules, tag rules and enforcement.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Its place in the policy. Sites that the policy has as one have the same.
+    pub at: Spot,
+    /// The hosts, lower case; the first names the site.
+    pub hosts: Vec<Host>,
+    /// Whether clients ask for its host, and the policy has it only below a wildcard.
+    pub is_asked: bool,
+    /// Whether the site takes requests for hosts that no site has (default false).
+    pub default: bool,
+    /// The servers that get its requests, and how they get them.
+    pub backend: Arc<Backend>,
+    /// How these servers read a path.
+    pub reading: Reading,
+    /// The robots.txt to publish.
+    pub robots_txt: RobotsTxt,
+    /// The tags to set, in the policy's order.
+    pub robots_tag: Vec<TagRule>,
+    /// Whether tags are sent in `X-Robots-Tag` too (default true).
+    pub robots_tag_legacy: bool,
+    /// The treatment of violations.
+    pub enforcement: Enforcement,
+}
+
+impl Site {
+    /// The site's name in records and metrics: its first host.
+    pub fn name(&self) -> &str {
+        self.hosts.first().map_or("default", Host::as_str)
+    }
+
+    /// The same site for this host alone.
+    pub(super) fn part(&self, host: Host) -> Self {
+        let name = host.as_str().to_owned();
+        let mut robots_txt = self.robots_txt.clone();
+        robots_txt.rename(&self.backend.host, &name);
+        let backend = Arc::new(Backend { host: name, ..Backend::clone(&self.backend) });
+        Self { hosts: vec![host], default: false, backend, robots_txt, ..self.clone() }
+    }
+
+    /// Whether the hosts below a wildcard share the robots.txt that the origin has for one host.
+    pub fn shares_origin_file(&self) -> bool {
+        let has_wildcard = self.hosts.iter().any(|host| matches!(host, Host::Below(_)));
+        self.robots_txt.source != Source::Policy && has_wildcard
+    }
+
+    /// The value of `origin.forms`.
+    pub fn forms(&self) -> String {
+        match (self.backend.is_probed, self.reading.steps) {
+            (true, _) => "probe".to_owned(),
+            (false, Steps::ALL) => "all".to_owned(),
+            (false, steps) => steps.names(),
+        }
+    }
+}
+
+/// Reads all sites. A site with an error is left out; its findings stay.
+pub(super) fn read<'n>(
+    at: &At<'n>,
+    names: &Names<'_>,
+    timeouts: &Timeouts,
+    findings: &mut Findings,
+) -> Vec<(At<'n>, Site)> {
+    let items = at.items(findings);
+    if items.is_empty() {
+        findings.refuse(at, "no site", "write at least one with 'hosts' and 'origin'");
+    }
+    let sites: Vec<(At<'n>, Site)> = items
+        .into_iter()
+        .filter_map(|item| site(&item, names, timeouts, findings).map(|site| (item, site)))
+        .collect();
+    refuse_duplicate_hosts(&sites, findings);
+    sites
+}
+
+fn site(
+    at: &At<'_>,
+    names: &Names<'_>,
+    timeouts: &Timeouts,
+    findings: &mut Findings,
+) -> Option<Site> {
+    let fields = at.fields(&keys::SITE, findings)?;
+    let hosts = hosts(&fields, findings);
+    let default = fields.take("default").and_then(|at| at.boolean(findings)).unwrap_or(false);
+    let backend = backend::read(&fields, timeouts, findings);
+    let host = hosts.as_deref().map(own_host).unwrap_or_default().to_owned();
+    let robots_txt = match fields.take("robots_txt") {
+        Some(at) => robots_txt::read(&at, &host, names, findings),
+        None => {
+            robots_txt::warn_without_rules(at, findings);
+            RobotsTxt::default()
+        }
+    };
+    let robots_tag = tag_rules::read(&fields, names, findings);
+    let robots_tag_legacy =
+        fields.take("robots_tag_legacy").and_then(|at| at.boolean(findings)).unwrap_or(true);
+    let enforcement =
+        enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
+    let ((mut backend, reading), hosts) = (backend?, hosts?);
+    backend.host = host;
+    Some(Site {
+        at: Spot::from(at),
+        hosts,
+        is_asked: false,
+        default,
+        backend: Arc::new(backend),
+        reading,
+        robots_txt,
+        robots_tag,
+        robots_tag_legacy,
+        enforcement,
+    })
+}
+
+/// The sites with a robots.txt for each host (RFC 9309 §2.3). Where the file comes from the origin,
+/// each host becomes a site of its own, as if the policy had it alone. Wildcards and the default stay
+/// with the first host.
+pub(super) fn by_file<'n>(sites: impl IntoIterator<Item = (At<'n>, Site)>) -> Vec<Site> {
+    let parts = |(_, mut site): (At<'n>, Site)| {
+        let is_own = |host: &Host| {
+            site.robots_txt.source == Source::Policy
+                || matches!(host, Host::Below(_))
+                || host.as_str() == site.backend.host
+        };
+        let (own, others): (Vec<Host>, Vec<Host>) = site.hosts.drain(..).partition(is_own);
+        let others: Vec<Site> = others.into_iter().map(|host| site.part(host)).collect();
+        std::iter::once(Site { hosts: own, ..site }).chain(others)
+    };
+    sites.into_iter().flat_map(parts).collect()
+}
+
+/// The first host without a wildcard, else the first one.
+fn own_host(hosts: &[Host]) -> &str {
+    let exact = hosts.iter().find(|host| matches!(host, Host::Exact(_)));
+    exact.or_else(|| hosts.first()).map(Host::as_str).unwrap_or_default()
+}
+
+/// At least one host.
+fn hosts(fields: &Fields<'_>, findings: &mut Findings) -> Option<Vec<Host>> {
+    let at = fields.require("hosts", "write 'hosts: [www.example.com]'", findings)?;
+    let items = at.items(findings);
+    if items.is_empty() {
+        findings.refuse(&at, "no host", "write for example [www.example.com]");
+    }
+    let hosts: Vec<Host> =
+        items.iter().filter_map(|item| host::read_with_port(item, findings)).collect();
+    (hosts.len() == items.len() && !hosts.is_empty()).then_some(hosts)
+}
+
+/// Refuses a host on two sites: which rules bind it would depend on their order.
+fn refuse_duplicate_hosts(sites: &[(At<'_>, Site)], findings: &mut Findings) {
+    let all: Vec<(At<'_>, &Host)> = sites
+        .iter()
+        .flat_map(|(at, site)| at.child("hosts").elements().into_iter().zip(&site.hosts))
+        .collect();
+    if let Some((at, host)) = duplicate(&all, |(_, host)| *host) {
+        let first = all.iter().find(|(_, other)| other == host);
+        let line = first.map_or(0, |(at, _)| at.node.line);
+        findings.refuse_as(
+            "policy.duplicate_host",
+            at,
+            format!("host '{}' stands in the policy already, in line {line}", host.as_str()),
+            "give each host to one site",
+        );
+    }
+    if let Some((at, _)) = sites.iter().filter(|(_, site)| site.default).nth(1) {
+        let at = at.child("default");
+        findings.refuse(&at, "a second default site", "set 'default: true' on one site");
+    }
+}

@@ -1,0 +1,219 @@
+//! The `robots_tag` section: the tags of answers.
+
+use crate::{
+    base::{diagnostic::Diagnostic, escape::shown},
+    formats::{
+        robots,
+        robots_tag::{self, InvalidRule, RobotsTag, Rule, Scope},
+    },
+    rules::keys,
+};
+
+use super::{
+    findings::Findings,
+    names::{Names, Selection},
+    pattern,
+    places::{Spot, TagPlaces},
+    shape::{At, Fields},
+    spelling::closest,
+    yaml::{Node, Value},
+};
+
+/// One entry of the `robots_tag` section.
+#[derive(Clone, Debug)]
+pub struct TagRule {
+    /// Paths that it applies to; empty is every path.
+    pub paths: Vec<robots::Pattern>,
+    /// Media types that it applies to; empty is every type.
+    pub content_types: Vec<MediaRange>,
+    /// Status codes that it applies to; empty is every status.
+    pub statuses: Vec<StatusRange>,
+    /// The tag to set.
+    pub tag: RobotsTag,
+    /// The places of the entry and of its paths.
+    pub places: TagPlaces,
+}
+
+/// `type/subtype` or `type/*`, lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MediaRange {
+    /// The type.
+    pub main: String,
+    /// The subtype; `None` is any.
+    pub sub: Option<String>,
+}
+
+/// A range of status codes, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusRange {
+    /// The lowest code.
+    pub from: u16,
+    /// The highest code.
+    pub to: u16,
+}
+
+/// Reads the list. All entries together must fit into the longest field that crawlers must read.
+pub(super) fn read(
+    fields: &Fields<'_>,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Vec<TagRule> {
+    let Some(at) = fields.take("robots_tag") else { return Vec::new() };
+    let rules: Vec<TagRule> =
+        at.items(findings).iter().filter_map(|item| tag_rule(item, names, findings)).collect();
+    let all = rules.iter().fold(RobotsTag::new(), |all, rule| all.union(&rule.tag));
+    let length = all.field_len();
+    if length > robots_tag::MAX_BYTES {
+        findings.refuse_as(
+            "policy.robots_tag_too_long",
+            &at,
+            format!("together the tags would have {length} bytes"),
+            format!(
+                "stay within {} bytes (draft-illyes-repext-03 section 3.1.1): use '*' instead of \
+                 many product tokens",
+                robots_tag::MAX_BYTES
+            ),
+        );
+    }
+    for finding in all.unsayable_in_legacy() {
+        findings.add(&at, finding);
+    }
+    rules
+}
+
+fn tag_rule(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<TagRule> {
+    let fields = at.fields(&keys::TAG_RULE, findings)?;
+    let rules = fields.require("rules", "write 'rules: { \"*\": [noindex] }'", findings);
+    let mut rule = TagRule {
+        paths: Vec::new(),
+        content_types: Vec::new(),
+        statuses: Vec::new(),
+        tag: RobotsTag::new(),
+        places: TagPlaces { entry: Spot::from(at), paths: Vec::new() },
+    };
+    for item in fields.list("paths", findings) {
+        if let Some(path) = path(&item, findings) {
+            rule.paths.push(path);
+            rule.places.paths.push(Spot::from(&item));
+        }
+    }
+    for item in fields.list("content_types", findings) {
+        rule.content_types.extend(media_range(&item, findings));
+    }
+    for item in fields.list("statuses", findings) {
+        rule.statuses.extend(status_range(&item, findings));
+    }
+    scopes(&rules?, &mut rule.tag, names, findings);
+    Some(rule)
+}
+
+fn path(at: &At<'_>, findings: &mut Findings) -> Option<robots::Pattern> {
+    let text = pattern::read(at.text(findings)?, at, findings)?;
+    match robots::Pattern::new(text) {
+        Ok(pattern) => Some(pattern),
+        Err(finding) => {
+            findings.add(at, finding);
+            None
+        }
+    }
+}
+
+/// The rules by crawler, which `user_agents` names in the same way.
+fn scopes(at: &At<'_>, tag: &mut RobotsTag, names: &Names<'_>, findings: &mut Findings) {
+    for (key, node) in at.entries(findings).unwrap_or_default() {
+        let path = format!("{}.{}", at.path, shown(&key.text));
+        let value = Value::Text(key.text.clone());
+        let name = Node { value, line: key.line, column: key.column };
+        let scopes: Vec<Scope> =
+            match names.select(&At { node: &name, path: path.clone() }, findings) {
+                Some(Selection::Star) => vec![Scope::Any],
+                Some(Selection::Tokens(tokens)) => tokens.into_iter().map(Scope::Token).collect(),
+                None => continue,
+            };
+        let at = At { node, path };
+        for rule in at.items(findings).iter().filter_map(|item| rule(item, findings)) {
+            scopes.iter().for_each(|scope| tag.add(scope.clone(), rule.clone()));
+        }
+    }
+}
+
+fn rule(at: &At<'_>, findings: &mut Findings) -> Option<Rule> {
+    let text = at.text(findings)?;
+    let rule = match Rule::new(text) {
+        Ok(rule) => rule,
+        Err(invalid) => {
+            let message = format!("'{}' is not a rule", shown(text));
+            findings.refuse_as("policy.bad_tag_rule", at, message, repair(&invalid));
+            return None;
+        }
+    };
+    if !rule.is_known() {
+        let known = robots_tag::known_rules().iter().map(|known| known.name);
+        let help = closest(rule.name(), known).map_or_else(
+            || "'beadle tags --rules' lists what crawlers document".to_owned(),
+            |name| format!("did you mean '{name}'?"),
+        );
+        let message = format!("no crawler documents the rule '{}'", shown(text));
+        findings.add(at, Diagnostic::warning("policy.unknown_tag_rule", message).help(help));
+    }
+    Some(rule)
+}
+
+fn repair(invalid: &InvalidRule) -> String {
+    match invalid {
+        InvalidRule::Name => "write a name such as noindex, in letters, digits, '_' and '-'".into(),
+        InvalidRule::NotPrintable => "write it in printable ASCII on one line".into(),
+        InvalidRule::ValueNotTaken => "leave the value out".into(),
+        InvalidRule::ValueMissing(kind) | InvalidRule::ValueKind(kind) => {
+            format!("give it {}", value_words(*kind))
+        }
+    }
+}
+
+fn value_words(kind: robots_tag::ValueKind) -> String {
+    match kind {
+        robots_tag::ValueKind::None => "no value".into(),
+        robots_tag::ValueKind::Number => "a number, for example max-snippet=20".into(),
+        robots_tag::ValueKind::Choice(words) => format!("one of {}", words.join(", ")),
+        robots_tag::ValueKind::Date => "a date, for example unavailable_after=2030-01-01".into(),
+    }
+}
+
+/// Reads `application/pdf` or `image/*`.
+fn media_range(at: &At<'_>, findings: &mut Findings) -> Option<MediaRange> {
+    let text = at.text(findings)?;
+    let is_token = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+    };
+    match text.split_once('/') {
+        Some((main, sub)) if is_token(main) && (sub == "*" || is_token(sub)) => Some(MediaRange {
+            main: main.to_ascii_lowercase(),
+            sub: (sub != "*").then(|| sub.to_ascii_lowercase()),
+        }),
+        _ => {
+            let message = format!("'{}' is not a media type", shown(text));
+            findings.refuse(at, message, "write for example application/pdf or image/*");
+            None
+        }
+    }
+}
+
+/// Reads `404` or `4xx`.
+fn status_range(at: &At<'_>, findings: &mut Findings) -> Option<StatusRange> {
+    match &at.node.value {
+        Value::Integer(code @ 200..=599) => {
+            let code = u16::try_from(*code).ok()?;
+            return Some(StatusRange { from: code, to: code });
+        }
+        Value::Text(text) => {
+            let hundreds = text.strip_suffix("xx").and_then(|digit| digit.parse::<u16>().ok());
+            if let Some(hundreds @ 2..=5) = hundreds {
+                return Some(StatusRange { from: hundreds * 100, to: hundreds * 100 + 99 });
+            }
+        }
+        _ => {}
+    }
+    findings.refuse(at, "not a final status code", "write for example 404 or 4xx");
+    None
+}

@@ -1,0 +1,157 @@
+//! The line of a request in the access log.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use http::{HeaderMap, HeaderName, header};
+use jiff::Timestamp;
+
+use crate::{
+    formats::access_log::{Line, REFUSE},
+    rules::policy::AccessFormat,
+};
+
+use super::{Gate, Request, client, passage::Passage, refusal::Refusal};
+
+/// The response to a request, as the edge sent it.
+#[derive(Clone, Copy, Debug)]
+pub struct Served {
+    /// The time of its end.
+    pub now: Timestamp,
+    /// The time since the request's head.
+    pub duration: Duration,
+    /// The protocol of the client.
+    pub protocol: &'static str,
+    /// The status; 0 is no response.
+    pub status: u16,
+    /// The octets of the body.
+    pub bytes: u64,
+    /// The address of the origin that was asked.
+    pub origin: Option<SocketAddr>,
+}
+
+/// A head that never became a request.
+#[derive(Clone, Copy, Debug)]
+pub struct BrokenHead {
+    /// The time of the refusal.
+    pub now: Timestamp,
+    /// The address at the other end of the connection.
+    pub peer: IpAddr,
+    /// Whether the connection is TLS.
+    pub is_tls: bool,
+    /// The status of the answer; 0 is none.
+    pub status: u16,
+    /// The code of the reason.
+    pub reason: &'static str,
+}
+
+impl Gate {
+    /// Appends the line of a request to `out`, if there is an access log. Call it before
+    /// [`Self::finish`].
+    pub fn log_access(
+        &self,
+        passage: &Passage,
+        request: &Request<'_>,
+        served: &Served,
+        out: &mut Vec<u8>,
+    ) {
+        let Some(format) = self.access_log else { return };
+        let account = passage.account.as_deref();
+        let started = || served.now.checked_sub(served.duration).unwrap_or(served.now);
+        let time = account.map_or_else(started, |account| account.time);
+        let client = match account {
+            Some(account) => account.client,
+            None => client::address(request.peer, request.fields, &self.trusted),
+        };
+        let client_ip = self.recorder.client_ip(client, time);
+        // An invalid host is logged as it came.
+        let host = request.host();
+        let host = match &host {
+            Ok(host) => host.as_deref().map(str::as_bytes),
+            Err(_) => request.authority,
+        };
+        let target = self.recorder.redact(request.target);
+        let user_agents = joined(request.fields, &header::USER_AGENT);
+        let referer = joined(request.fields, &header::REFERER);
+        let referer = referer.as_deref().map(|referer| self.recorder.redact(referer));
+        let site = passage.site().map(|(site, _)| site.name.as_str());
+        let line = Line {
+            time,
+            site,
+            client_ip: &client_ip,
+            method: Some(request.method.as_str()),
+            host,
+            target: Some(&target),
+            protocol: Some(served.protocol),
+            tls: request.is_tls,
+            user_agent: user_agents.as_deref(),
+            referer: referer.as_deref(),
+            status: served.status,
+            bytes: served.bytes,
+            duration: served.duration,
+            class: account.map(|_| passage.class.as_str()),
+            product_token: account.and_then(|account| account.product_token.as_deref()),
+            standing: account.map(|account| account.standing),
+            verdict: account.map(|account| account.verdict),
+            reason: match account {
+                Some(account) => Some(account.reason),
+                None => passage.refusal.map(Refusal::code),
+            },
+            action: match passage.refusal {
+                Some(_) => REFUSE,
+                None => passage.action.as_str(),
+            },
+            violation: passage.record.as_ref().map(|record| record.violation.id.as_str()),
+            origin: served.origin,
+        };
+        push(&line, format, out);
+    }
+
+    /// Appends the line of a head that never became a request to `out`, if there is an access log.
+    pub fn log_broken_head(&self, head: &BrokenHead, out: &mut Vec<u8>) {
+        let Some(format) = self.access_log else { return };
+        let client_ip = self.recorder.client_ip(head.peer.to_canonical(), head.now);
+        let line = Line {
+            time: head.now,
+            site: None,
+            client_ip: &client_ip,
+            method: None,
+            host: None,
+            target: None,
+            protocol: None,
+            tls: head.is_tls,
+            user_agent: None,
+            referer: None,
+            status: head.status,
+            bytes: 0,
+            duration: Duration::ZERO,
+            class: None,
+            product_token: None,
+            standing: None,
+            verdict: None,
+            reason: Some(head.reason),
+            action: REFUSE,
+            violation: None,
+            origin: None,
+        };
+        push(&line, format, out);
+    }
+}
+
+fn push(line: &Line<'_>, format: AccessFormat, out: &mut Vec<u8>) {
+    match format {
+        AccessFormat::Json => line.push_json(out),
+        AccessFormat::Combined => line.push_combined(out),
+    }
+}
+
+/// The lines of a field, joined; usually there is one.
+fn joined<'f>(fields: &'f HeaderMap, name: &HeaderName) -> Option<std::borrow::Cow<'f, [u8]>> {
+    let mut lines = fields.get_all(name).iter().map(|value| value.as_bytes());
+    let first = lines.next()?;
+    let Some(second) = lines.next() else { return Some(first.into()) };
+    let all: Vec<&[u8]> = [first, second].into_iter().chain(lines).collect();
+    Some(all.join(&b", "[..]).into())
+}

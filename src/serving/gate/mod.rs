@@ -1,0 +1,427 @@
+//! The gate: the path of every request to the origin or to an answer of Beadle's own.
+//!
+//! An edge builds a [`Request`]. [`Gate::receive`] returns an [`Answer`], or none if the request
+//! goes on to the origin. It also returns a [`Passage`], which the edge hands back with the
+//! response. An explanation calls [`Gate::imagine`] and the same [`Visit::decide`].
+//!
+//! ```text
+//! admit ─▶ Request ─▶ visit: site, client, claim ─▶ decide ─▶ weigh ─▶ robots.txt | act: record ─▶ Answer
+//!                                                                 └─▶ origin ─▶ tags ─▶ finish: status, store
+//! ```
+//! Nothing here waits for the disk, for DNS or for another request.
+//!
+//! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, signature, framing,
+//! robots, access_log, metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
+
+use std::{borrow::Cow, sync::Arc};
+
+use arc_swap::ArcSwap;
+use http::{HeaderMap, Method};
+use ipnet::IpNet;
+
+use crate::{
+    base::metrics::Metrics,
+    clients::conduct::{self, Conduct, Fetches, Weighed},
+    records::violations::{Claimant, Detail, Record, Sink},
+    rules::{
+        crawlers::Outcome,
+        enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
+        policy::{AccessFormat, Policy},
+    },
+    state::publication::{AskedHosts, Handles, Snapshot},
+};
+
+mod access; // a request in the access log
+mod account; // a decision for the access log
+mod admission; // the one form of a message
+mod answer; // an answer of Beadle's own
+mod broken; // the broken part of robots.txt
+mod claims; // the claim of a request, cached
+mod client; // the client of a request
+mod fields; // the fields that go on to the origin
+mod handover; // refusals that a server in front fetches
+mod location; // fields that name an origin by its address
+mod page; // texts for refused clients
+mod passage; // a request from the gate to its response
+mod past; // requests of the past
+mod privacy; // addresses in records
+mod record; // rows for the store
+mod referrer; // the page that led a person here
+mod refusal; // reasons to refuse before judging
+mod request; // a request as data
+mod series; // a request in the counts by hour
+mod tags; // the tags of a response
+mod target; // the octets of a target
+#[cfg(test)]
+mod tests;
+mod visit; // one request at its site
+
+pub use self::{
+    access::{BrokenHead, Served},
+    admission::{Admission, admit, one_length},
+    answer::Answer,
+    claims::keep_claims,
+    client::is_trusted,
+    fields::Forwarding,
+    handover::REFUSAL_MARK,
+    location::{plain_destination, renamed},
+    passage::{Passage, Reception},
+    past::{Counted, Past},
+    record::robots_read,
+    refusal::Refusal,
+    request::Request,
+    target::{BadTarget, encoded_target, received_target},
+    visit::Visit,
+};
+use self::{
+    account::Account, broken::Broken, client::Client, handover::Handovers, passage::ServedAt,
+    record::Recorder, visit::Examination,
+};
+
+/// The decisions about requests, over the published state.
+#[derive(Debug)]
+pub struct Gate {
+    published: Arc<ArcSwap<Snapshot>>,
+    conduct: Arc<Conduct>,
+    sink: Arc<Sink>,
+    metrics: Arc<Metrics>,
+    /// Hosts below wildcards whose robots.txt a client asked for.
+    asked: AskedHosts,
+    trusted: Vec<IpNet>,
+    recorder: Recorder,
+    /// `None` where no server fetches refusals.
+    handovers: Option<Handovers>,
+    /// The format of the access log; `None` without one.
+    access_log: Option<AccessFormat>,
+}
+
+/// The server that answers an allowed request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answering {
+    /// Beadle, with robots.txt and with the answers of the origin.
+    Beadle,
+    /// The server that asks.
+    Asker,
+}
+
+impl Gate {
+    /// A gate over the published state, with the settings of `policy` that need a restart.
+    pub fn new(handles: &Handles, policy: &Policy) -> Self {
+        Self {
+            published: Arc::clone(&handles.published),
+            conduct: Arc::clone(&handles.conduct),
+            sink: Arc::clone(&handles.sink),
+            metrics: Arc::clone(&handles.metrics),
+            asked: handles.asked.clone(),
+            trusted: policy.server.trusted_proxies.clone(),
+            recorder: Recorder::new(&policy.violations),
+            handovers: policy
+                .server
+                .decide
+                .and_then(|decide| decide.refuse_status)
+                .map(|_| Handovers::default()),
+            access_log: policy.server.access_log.as_ref().map(|log| log.format),
+        }
+    }
+
+    /// The path of a request: its site, the decision, its weight, and the action.
+    pub fn receive(&self, request: &Request<'_>, moment: Moment) -> Reception {
+        match self.handed_over(request, moment) {
+            Some(answer) => Reception { answer: Some(answer), passage: Passage::default() },
+            None => self.judge(request, moment, Answering::Beadle),
+        }
+    }
+
+    /// The decision about a request that another server answers. robots.txt passes as well, and this
+    /// is no fetch of it: Beadle does not know the bytes that the client gets.
+    pub fn authorize(&self, request: &Request<'_>, moment: Moment) -> Reception {
+        self.judge(request, moment, Answering::Asker)
+    }
+
+    /// Keeps a refusal for the server that asked, which may fetch it with this mark.
+    pub fn hand_over(
+        &self,
+        answer: &Answer,
+        target: &[u8],
+        moment: Moment,
+    ) -> Option<http::HeaderValue> {
+        self.handovers.as_ref()?.keep(answer, target, moment.steady)
+    }
+
+    /// The refusal that a trusted proxy fetches.
+    fn handed_over(&self, request: &Request<'_>, moment: Moment) -> Option<Answer> {
+        let handovers = self.handovers.as_ref()?;
+        let mark = request.fields.get(REFUSAL_MARK)?;
+        let is_trusted = is_trusted(request.peer, &self.trusted);
+        is_trusted.then(|| handovers.take(mark.as_bytes(), request.target, moment.steady)).flatten()
+    }
+
+    fn judge(&self, request: &Request<'_>, moment: Moment, answering: Answering) -> Reception {
+        let published = self.published();
+        let visit = match self.visit(&published, request, (moment, Examination::Whole)) {
+            Ok(visit) => visit,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        let site = Some(ServedAt { published: Arc::clone(&published), number: visit.number });
+        let class = visit.claim.class();
+        if request.is_about_server() {
+            return Reception { answer: None, passage: Passage { site, ..Passage::default() } };
+        }
+        let decision = visit.decide();
+        self.count(&visit, &decision);
+        let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
+        self.count_crawler(&visit, &weighed.decision);
+        let account = self.access_log.map(|_| Box::new(Account::of(&visit, &weighed)));
+        let (hop, action) = (weighed.hop.take(), weighed.decision.action);
+        let (answer, record) = match (&weighed.decision.judgement, action) {
+            (Some(judgement), Action::Log | Action::Throttle | Action::Block) => {
+                self.act(&visit, &weighed, judgement)
+            }
+            _ => {
+                self.count_passed(&visit, &weighed.decision);
+                let answer = match answering {
+                    _ if !visit.target.is_robots_txt() => None,
+                    Answering::Beadle => Some(self.robots_txt(&visit)),
+                    // The server in front sends crawlers here by the exact path.
+                    Answering::Asker => {
+                        let path = request.target.split(|&octet| octet == b'?').next();
+                        (path != Some(b"/robots.txt")).then(Answer::exact_robots_txt)
+                    }
+                };
+                (answer, None)
+            }
+        };
+        let refusal = None;
+        Reception {
+            answer,
+            passage: Passage { site, class, action, hop, record, refusal, account },
+        }
+    }
+
+    /// A request at its site, before the decision.
+    fn visit<'a>(
+        &'a self,
+        published: &'a Snapshot,
+        request: &'a Request<'a>,
+        at: (Moment, Examination),
+    ) -> Result<Visit<'a>, Refusal> {
+        let client = Client::of(request, &self.trusted)?.with_port(request, &published.rulebook);
+        let (number, _) =
+            published.rulebook.site(client.host.as_deref()).ok_or(Refusal::UnknownHost)?;
+        Visit::new(request, client, published, number, &self.conduct, at)
+            .ok_or(Refusal::UnknownHost)
+    }
+
+    /// A request that nobody sends, at its site, before the decision. Its claim is examined by the
+    /// evidence in memory: no look-up begins, and nothing is counted. An unspecified peer (`0.0.0.0`)
+    /// stands for a client without an address, whose claim is not examined.
+    ///
+    /// # Errors
+    /// The request has no valid host, or no site has this host.
+    pub fn imagine<'a>(
+        &'a self,
+        published: &'a Snapshot,
+        request: &'a Request<'a>,
+        moment: Moment,
+    ) -> Result<Visit<'a>, Refusal> {
+        let examination = match request.peer.is_unspecified() {
+            true => Examination::Omitted,
+            false => Examination::FromMemory,
+        };
+        self.visit(published, request, (moment, examination))
+    }
+
+    /// A request that nobody sends, of a client whose claim was checked with this result.
+    ///
+    /// # Errors
+    /// The request has no valid host, or no site has this host.
+    pub fn suppose<'a>(
+        &'a self,
+        published: &'a Snapshot,
+        request: &'a Request<'a>,
+        moment: Moment,
+        outcome: Outcome,
+    ) -> Result<Visit<'a>, Refusal> {
+        self.visit(published, request, (moment, Examination::Supposed(outcome)))
+    }
+
+    /// The present published state.
+    pub fn published(&self) -> Arc<Snapshot> {
+        self.published.load_full()
+    }
+
+    /// The reception of a request that Beadle does not judge.
+    pub fn refuse(&self, refusal: Refusal) -> Reception {
+        self.metrics.refusal(refusal.code());
+        let passage = Passage { refusal: Some(refusal), ..Passage::default() };
+        Reception { answer: Some(Answer::refusal(refusal)), passage }
+    }
+
+    /// The reception of a request to a listener that only sends requests to HTTPS. Nothing is judged
+    /// and nothing is recorded.
+    pub fn redirect(&self, request: &Request<'_>) -> Reception {
+        let host = match Client::of(request, &self.trusted) {
+            Ok(client) => client.host,
+            Err(refusal) => return self.refuse(refusal),
+        };
+        // A default site takes any name at its own listeners, but leads nobody to one.
+        let is_ours = |host: &&str| self.published.load().rulebook.site_of_host(host).is_some();
+        match host.as_deref().filter(is_ours) {
+            Some(host) => {
+                let answer = Some(Answer::to_https(request, host));
+                Reception { answer, passage: Passage::default() }
+            }
+            None => self.refuse(Refusal::UnknownHost),
+        }
+    }
+
+    /// The tags for the origin's final response to a request for `target`; `None` leaves its own
+    /// tags unchanged. A redirect gives a crawler with a pace a credit.
+    pub fn response<'p>(
+        &self,
+        passage: &'p mut Passage,
+        target: &[u8],
+        status: u16,
+        fields: &HeaderMap,
+        moment: impl FnOnce() -> Moment,
+    ) -> Option<Cow<'p, TagFields>> {
+        if let Some(hop) = passage.hop.take() {
+            self.conduct.responded(hop, status, moment);
+        }
+        let (site, served) = passage.site()?;
+        let count_cut = || served.count_cut_tags();
+        tags::of_response(site, target, status, fields, &self.metrics, count_cut)
+    }
+
+    /// Counts and records a request with the status of its response; 0 is no response.
+    pub fn finish(&self, mut passage: Passage, status: u16) {
+        if let Some(served) = passage.served() {
+            served.count(passage.class, passage.action);
+        }
+        if let Some(mut record) = passage.record.take() {
+            record.violation.status = status;
+            self.sink.record(*record);
+        }
+    }
+
+    /// Counts the claim and the grace of a request.
+    fn count(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
+        let is_own = decision.standing.outcome != Outcome::Contradicted;
+        if let (Reason::Grace, Some(judgement), true) =
+            (decision.reason, &decision.judgement, is_own)
+        {
+            self.metrics.grace(&visit.site.name, conduct::label(judgement.name));
+        }
+        if visit.claim.primary().is_some_and(|name| name.known().is_some()) {
+            visit.served.count_claim(decision.standing);
+        }
+    }
+
+    /// Counts a request that is no violation, by hour.
+    fn count_passed(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
+        if !self.sink.counts_requests() {
+            return;
+        }
+        let (site, now) = (visit.site.name.as_str(), visit.now());
+        if !visit.is_of_person(decision) {
+            return self.sink.count(now, &series::of_passed(visit, decision));
+        }
+        self.sink.count_person(&visit.served.people, site, now);
+        if let Some(operator) = visit.referrer() {
+            self.sink.count_referral(now, site, operator);
+        }
+    }
+
+    /// Counts a request by the name that was judged, else by the first one. Browsers have none.
+    fn count_crawler(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
+        if !visit.is_of_person(decision) {
+            let judged = decision.judgement.and_then(|judgement| judgement.name);
+            let label = conduct::label(judged.or_else(|| visit.claim.primary()));
+            let counted = (decision.standing.outcome, decision.action);
+            visit.served.count_crawler(&visit.site.name, label, counted, &self.metrics);
+        }
+    }
+
+    /// robots.txt. Notes the fetch for the crawlers of the request.
+    fn robots_txt(&self, visit: &Visit<'_>) -> Answer {
+        let site = visit.site;
+        self.note_fetch(visit).into_iter().for_each(|fetches| {
+            self.sink.fetched(self.recorder.fetch(fetches, visit.now()));
+        });
+        if let Some(host) = visit.host_of_origin() {
+            self.asked.push(host);
+        }
+        Answer::robots_txt(visit.request, (site, visit.own_host()), visit.moment())
+            .tagged(site, b"/robots.txt")
+    }
+
+    /// Notes a fetch of robots.txt for the crawlers of the request. Returns the rows to store.
+    fn note_fetch(&self, visit: &Visit<'_>) -> Vec<Fetches> {
+        let site = visit.site;
+        if visit.request.method != Method::GET || site.is_withheld {
+            return Vec::new();
+        }
+        site.edition().was_given();
+        let names = visit.claim.tokens().chain(visit.claim.programs());
+        let noted = names.flat_map(|name| {
+            let standing = visit.standing_as_reader(name)?;
+            let reader = visit.reader(name, standing.outcome);
+            Some(self.conduct.ledger.note(site, name, reader, visit.now()))
+        });
+        noted.flatten().collect()
+    }
+
+    /// The record of a decision against a request, and the answer if Beadle refuses it. A violation
+    /// beyond the number of full records has none, and is only counted.
+    fn act(
+        &self,
+        visit: &Visit<'_>,
+        weighed: &Weighed<'_>,
+        judgement: &Judgement<'_>,
+    ) -> (Option<Answer>, Option<Box<Record>>) {
+        let (site, decision) = (visit.site, &weighed.decision);
+        let (reason, action) = (decision.reason, decision.action);
+        let label = conduct::label(judgement.name);
+        match (reason, Claimant::of(decision.standing.outcome.as_str())) {
+            (Reason::Form, Claimant::Crawler) => {
+                self.metrics.other_form(&site.name, label, action.as_str());
+            }
+            (Reason::Form, Claimant::Impostor) => {}
+            (_, Claimant::Crawler) => {
+                self.metrics.violation(&site.name, label, reason.as_str(), action.as_str());
+            }
+            (_, Claimant::Impostor) => {
+                self.metrics.impostor_violation(
+                    &site.name,
+                    label,
+                    reason.as_str(),
+                    action.as_str(),
+                );
+            }
+        }
+        let broken = Broken::of(site, judgement, weighed);
+        let key = series::of_violation(visit, decision, judgement, &broken);
+        let places = || self.recorder.places(visit);
+        let id = self.recorder.id(visit.now());
+        let answer = match (action, &weighed.early) {
+            (Action::Block, _) => {
+                let block = &site.enforcement.block;
+                Some(Answer::block(block, page::block(block, visit, judgement, reason, &id)))
+            }
+            (Action::Throttle, Some(early)) => {
+                let text = page::notice(visit, judgement, early, &id);
+                Some(Answer::throttle(text, early.too_soon.retry_after))
+            }
+            _ => None,
+        };
+        let answer = answer.map(|answer| answer.tagged(site, visit.target.letter()));
+        let record = match self.sink.admit(visit.now(), &key, places) {
+            Detail::Folded => None,
+            Detail::Recorded(tallied) => {
+                let violation = self.recorder.violation(id, visit, weighed, judgement, &broken);
+                Some(Box::new(Record { violation, tallied }))
+            }
+        };
+        (answer, record)
+    }
+}

@@ -1,0 +1,68 @@
+//! The passage of a request, from the gate to the end of its response.
+
+use std::sync::Arc;
+
+use crate::{
+    clients::conduct::Hop,
+    records::violations::Record,
+    rules::{
+        crawlers::Class,
+        enforce::{self, Action},
+    },
+    state::publication::{ServedSite, Snapshot},
+};
+
+use super::{account::Account, answer::Answer, refusal::Refusal};
+
+/// The outcome of a request at the gate.
+#[derive(Debug)]
+pub struct Reception {
+    /// Beadle's own answer; `None` if the request goes on to the origin.
+    pub answer: Option<Answer>,
+    /// The passage that the edge hands back with the response.
+    pub passage: Passage,
+}
+
+/// A request between the gate and its response.
+#[derive(Debug)]
+pub struct Passage {
+    /// Its site; `None` for a refused request.
+    pub(super) site: Option<ServedAt>,
+    pub(super) class: Class,
+    pub(super) action: Action,
+    /// The request, if it has a pace: a redirect makes the next one free.
+    pub(super) hop: Option<Hop>,
+    /// The record of a violation, without its status.
+    pub(super) record: Option<Box<Record>>,
+    /// The reason why it was not judged.
+    pub(super) refusal: Option<Refusal>,
+    /// The decision, if requests are logged.
+    pub(super) account: Option<Box<Account>>,
+}
+
+/// A site of the published state that serves a request.
+#[derive(Debug)]
+pub(super) struct ServedAt {
+    pub(super) published: Arc<Snapshot>,
+    /// The number of the site.
+    pub(super) number: usize,
+}
+
+impl Default for Passage {
+    fn default() -> Self {
+        let (class, action) = (Class::None, Action::Pass);
+        Self { site: None, class, action, hop: None, record: None, refusal: None, account: None }
+    }
+}
+
+impl Passage {
+    /// The served site; `None` for a refused request.
+    pub fn served(&self) -> Option<&ServedSite> {
+        self.site().map(|(_, served)| served)
+    }
+
+    pub(super) fn site(&self) -> Option<(&enforce::Site, &ServedSite)> {
+        let site = self.site.as_ref()?;
+        site.published.site(site.number)
+    }
+}

@@ -1,0 +1,123 @@
+//! Requests of the past: judged as the proxy would have judged them, without an answer.
+
+use crate::{
+    clients::conduct::{Network, Weighed},
+    records::violations::{SeriesKey, Violation},
+    rules::{
+        crawlers::Outcome,
+        enforce::{Action, Judgement, Moment, Reason},
+    },
+};
+
+use super::{Gate, Refusal, Request, broken::Broken, series, visit::Visit};
+
+/// A past request, judged.
+pub struct Past<'a> {
+    /// The site's number in the rulebook.
+    pub site: usize,
+    /// What is counted about it; `None` for a person's request that breaks no rule.
+    pub counted: Option<Counted<'a>>,
+}
+
+/// What is counted about a past request.
+pub struct Counted<'a> {
+    /// Its series in the counts by hour.
+    pub key: SeriesKey<'a>,
+    /// The action.
+    pub action: Action,
+    /// The reason.
+    pub reason: Reason,
+    /// Whether evidence confirms or contradicts the claim.
+    pub outcome: Outcome,
+    /// The network of the client.
+    pub network: Network,
+    record: Option<Material<'a>>,
+}
+
+/// What a record is made of.
+struct Material<'a> {
+    gate: &'a Gate,
+    visit: &'a Visit<'a>,
+    weighed: &'a Weighed<'a>,
+    judgement: &'a Judgement<'a>,
+    broken: &'a Broken<'a>,
+}
+
+impl Past<'_> {
+    /// Whether the client is a person: a browser or an unknown app that no rule is about. So are its
+    /// other requests to this site.
+    pub const fn is_person(&self) -> bool {
+        self.counted.is_none()
+    }
+}
+
+impl Counted<'_> {
+    /// The record of a violation, without a status; `None` for a request that is none.
+    pub fn violation(&self) -> Option<Violation> {
+        let record = self.record.as_ref().filter(|_| self.is_violation())?;
+        let Material { gate, visit, weighed, judgement, broken } = record;
+        let id = gate.recorder.id(visit.now());
+        Some(gate.recorder.violation(id, visit, weighed, judgement, broken))
+    }
+
+    /// Whether the request is against the rules or the pace.
+    pub fn is_violation(&self) -> bool {
+        self.record.is_some() && self.reason != Reason::Form
+    }
+}
+
+impl Gate {
+    /// Judges a request of the past as [`Self::receive`] does, and gives the outcome to `take`. Its
+    /// fetch of robots.txt, its pace and its violations count for later requests. The claim is
+    /// examined by the evidence in memory. `status` is the status of the origin's response: a
+    /// redirect gives a crawler with a pace a credit. Nothing is answered or recorded.
+    ///
+    /// Requests must come in the order of time.
+    ///
+    /// # Errors
+    /// The proxy would refuse the request without judging it.
+    pub fn replay<T>(
+        &self,
+        request: &Request<'_>,
+        moment: Moment,
+        status: u16,
+        take: impl FnOnce(Past<'_>) -> T,
+    ) -> Result<Option<T>, Refusal> {
+        let published = self.published.load();
+        let visit = self.imagine(&published, request, moment)?;
+        if request.is_about_server() {
+            return Ok(None);
+        }
+        let decision = visit.decide();
+        let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
+        if let Some(hop) = weighed.hop.take() {
+            self.conduct.responded(hop, status, || moment);
+        }
+        let decision = &weighed.decision;
+        let (action, reason) = (decision.action, decision.reason);
+        let (outcome, network) = (decision.standing.outcome, Network::of(visit.client.address));
+        let site = visit.number;
+        if let (Some(judgement), Action::Log | Action::Throttle | Action::Block) =
+            (&decision.judgement, action)
+        {
+            let broken = Broken::of(visit.site, judgement, &weighed);
+            let key = series::of_violation(&visit, decision, judgement, &broken);
+            let (visit, weighed, broken) = (&visit, &weighed, &broken);
+            let record = Some(Material { gate: self, visit, weighed, judgement, broken });
+            let counted = Some(Counted { key, action, reason, outcome, network, record });
+            return Ok(Some(take(Past { site, counted })));
+        }
+        if reason == Reason::RobotsTxt {
+            self.note_fetch(&visit);
+        }
+        let counted = (!visit.is_of_person(decision)).then(|| Counted {
+            key: series::of_passed(&visit, decision),
+            action,
+            reason,
+            outcome,
+            network,
+            record: None,
+        });
+        Ok(Some(take(Past { site, counted })))
+    }
+}

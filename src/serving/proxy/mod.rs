@@ -1,0 +1,438 @@
+//! The requests on pingora: received, passed to the gate, and forwarded.
+//!
+//! ```text
+//! edge::Edge           heads and chunks are screened before pingora parses them
+//! request_filter       limits, admission ─▶ gate::Request ─▶ Gate::receive ─▶ answer, or forward
+//! upstream_peer        an address of one of the site's origins, every timeout set
+//! fail_to_connect, error_while_proxy   the origin's health; another attempt, or none
+//! request_body_filter  after the last part: how long the origin may take for the head
+//! response_filter      one framing, hop-by-hop fields out, tags in
+//! logging              the access log; Gate::finish: counted and recorded with the final status
+//! ```
+//!
+//! May use: edge, tls, gate, publication, policy, enforce, lines, metrics, diagnostic, escape.
+//! Must not know: admin, cli.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{StatusCode, Version, header};
+use ipnet::IpNet;
+use pingora::{
+    Error, ErrorType,
+    http::ResponseHeader,
+    proxy::{FailToProxy, ProxyHttp, Session},
+    upstreams::peer::HttpPeer,
+};
+
+use crate::{
+    base::{escape, metrics::Metrics},
+    outside::tls::Challenges,
+    records::lines::Log,
+    rules::policy::{self, Policy},
+    serving::{
+        edge::{self, AccessLog, Course, Phase},
+        gate::{self, Answer, Gate, Passage, Reception},
+    },
+    state::publication::{Clock, Fault, Handles},
+};
+
+pub use self::server::{Running, start};
+use self::{
+    exchange::Exchange,
+    session::{is_tls, peer, request, status_of},
+};
+
+mod exchange; // a request on its way to an origin
+mod failure; // errors without the octets of messages
+mod fields; // header fields of one hop
+mod send; // answers and tags written to the client
+mod server; // listeners, start and drain
+mod session; // what a session says about its request
+mod silence; // how long a tunnel or a stream may be silent
+mod upgrade; // connections that switch protocols
+
+/// The proxy, with everything that its requests share.
+#[derive(Debug)]
+pub struct Proxy {
+    gate: Arc<Gate>,
+    access_log: Option<AccessLog>,
+    clock: Arc<Clock>,
+    metrics: Arc<Metrics>,
+    trusted: Vec<IpNet>,
+    timeouts: policy::Timeouts,
+    header_fields: usize,
+    challenges: Arc<Challenges>,
+    /// The listeners that only send requests to HTTPS.
+    redirects: Vec<policy::Listener>,
+    connections: Arc<edge::Connections>,
+    /// The requests at origins.
+    guests: Arc<edge::Guests>,
+    /// The time of the last warning about a failing origin, in seconds.
+    warned_at: AtomicI64,
+    /// The failures since then that were not logged.
+    unlogged: AtomicU64,
+}
+
+impl Proxy {
+    /// A proxy over the published state, with the settings of `policy` that need a restart. `log`
+    /// takes the lines of the access log.
+    pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy, log: Option<Arc<Log>>) -> Self {
+        let access_log =
+            log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
+        let listeners = policy.server.listen.iter();
+        let limits = &policy.server.limits;
+        let most = limits.requests.unwrap_or(limits.connections);
+        let of_one = limits.requests_per_network;
+        let of_one =
+            of_one.unwrap_or_else(|| u32::try_from(most / 4).unwrap_or(u32::MAX).clamp(1, 1_000));
+        Self {
+            gate,
+            access_log,
+            clock: Arc::clone(&handles.clock),
+            metrics: Arc::clone(&handles.metrics),
+            trusted: policy.server.trusted_proxies.clone(),
+            timeouts: policy.server.timeouts,
+            header_fields: policy.server.limits.header_fields as usize,
+            challenges: handles.certificates.challenges(),
+            redirects: listeners.filter(|one| one.is_redirect).cloned().collect(),
+            connections: Arc::default(),
+            guests: edge::Guests::new(most, of_one, policy.server.trusted_proxies.clone()),
+            warned_at: AtomicI64::new(0),
+            unlogged: AtomicU64::new(0),
+        }
+    }
+
+    /// Brings a request into its one form and passes it to the gate.
+    fn receive(&self, session: &mut Session) -> Reception {
+        if let Err(refusal) = edge::admit(session.req_header_mut(), self.header_fields) {
+            return self.gate.refuse(refusal);
+        }
+        let request = request(session);
+        if let Some(answer) = self.challenges.answer(request.target) {
+            return Reception {
+                answer: Some(Answer::challenge(answer)),
+                passage: Passage::default(),
+            };
+        }
+        if !self.redirects.is_empty() && self.is_redirect(session) {
+            return self.gate.redirect(&request);
+        }
+        let started = Instant::now();
+        let reception = self.gate.receive(&request, self.clock.moment());
+        if !request.is_about_server() && reception.passage.served().is_some() {
+            self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());
+        }
+        reception
+    }
+
+    /// Gives a request its place at the origins.
+    ///
+    /// # Errors
+    /// The answer where its network, or all of them, have too many there.
+    fn take_place(&self, session: &Session, exchange: &mut Exchange) -> Result<(), Answer> {
+        let refuse = |code: &'static str| {
+            self.metrics.refusal(code);
+            Answer::busy()
+        };
+        let place = self.guests.place_now().ok_or_else(|| refuse("proxy.requests"))?;
+        let guest = self.guests.admit(peer(session), place);
+        exchange.guest = Some(guest.ok_or_else(|| refuse("proxy.requests_per_network"))?);
+        Ok(())
+    }
+
+    /// Whether the connection comes through a listener that only sends requests to HTTPS.
+    fn is_redirect(&self, session: &Session) -> bool {
+        let local = session.server_addr().and_then(|address| address.as_inet());
+        local.is_some_and(|local| self.redirects.iter().any(|one| one.takes(*local)))
+    }
+
+    /// Warns of a failing origin, at most once a second, and counts the failures in between.
+    fn warn_of_origin(&self, exchange: &Exchange, status: u16, error: &Error, fault: &str) {
+        let now = self.clock.moment().now.as_second();
+        if self.warned_at.swap(now, Ordering::Relaxed) != now {
+            let origin = exchange.passage.served().map(|site| site.backend.urls());
+            let error = escape::bounded(failure::text(error).as_bytes(), 300);
+            let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
+            tracing::warn!(origin, status, error, unlogged, "{fault}");
+        } else {
+            self.unlogged.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Prepares the request for the origin. Its judged target stays unchanged.
+    fn forward(&self, session: &mut Session, exchange: &Exchange) -> pingora::Result<()> {
+        let peer = peer(session);
+        let backend = exchange.passage.served().map(|site| &site.backend);
+        let forwarding = gate::Forwarding {
+            is_trusted: gate::is_trusted(peer, &self.trusted),
+            underscore_fields: backend.is_some_and(|backend| backend.underscore_fields),
+        };
+        let via = backend.is_none_or(|backend| backend.via);
+        let client = fields::ClientSide { peer, is_tls: is_tls(session), forwarding, via };
+        let request = session.req_header_mut();
+        fields::forward(request, &client)?;
+        let Some(backend) = backend else { return Ok(()) };
+        if backend.rewrite_location
+            && !backend.first().tls
+            && let Some(destination) = gate::plain_destination(&request.headers)
+        {
+            request.insert_header("destination", destination)?;
+        }
+        for (name, value) in &backend.request_fields {
+            request.insert_header(name.clone(), value.as_str())?;
+        }
+        Ok(())
+    }
+
+    /// Ends the connection with the present answer, if the proxy is draining.
+    fn close_if_draining(&self, session: &mut Session) {
+        if self.connections.is_draining() {
+            session.set_keepalive(None);
+        }
+    }
+
+    /// Sets the timeouts of the client's connection.
+    fn set_limits(&self, session: &mut Session) {
+        // Only if the request leaves the connection open. HTTP/1.0 closes it, and so does ambiguous
+        // framing (Content-Length beside Transfer-Encoding).
+        if session.get_keepalive().is_some() {
+            session.set_keepalive(Some(self.timeouts.client_keepalive.as_secs()));
+        }
+        // Octets behind a request for another protocol are not of HTTP, or come too early.
+        let is_plain = !upgrade::is_requested(session.req_header());
+        session.set_pipelining_enabled(is_plain);
+        // A client that has sent all it wants may close its side, and still read.
+        session.set_abort_on_close(false);
+        session.set_read_timeout(Some(self.timeouts.client_read));
+        session.set_write_timeout(Some(self.timeouts.client_write));
+        self.close_if_draining(session);
+    }
+}
+
+#[async_trait]
+impl ProxyHttp for Proxy {
+    type CTX = Exchange;
+
+    fn new_ctx(&self) -> Exchange {
+        self.connections.note_request();
+        let started = || Course { started: Instant::now(), origin: None };
+        let course = self.access_log.as_ref().map(|_| started());
+        Exchange::begin(&self.metrics, course)
+    }
+
+    async fn request_filter(
+        &self,
+        session: &mut Session,
+        exchange: &mut Exchange,
+    ) -> pingora::Result<bool> {
+        self.set_limits(session);
+        let Reception { answer, passage } = self.receive(session);
+        exchange.passage = passage;
+        let answer = answer.or_else(|| self.take_place(session, exchange).err());
+        match answer {
+            Some(answer) => {
+                let now = self.clock.moment().now;
+                send::answer(session, answer, now).await.map(|()| true)
+            }
+            None => self.forward(session, exchange).map(|()| false),
+        }
+    }
+
+    async fn upstream_peer(
+        &self,
+        session: &mut Session,
+        exchange: &mut Exchange,
+    ) -> pingora::Result<Box<HttpPeer>> {
+        let now = || self.clock.moment().steady;
+        let mut peer = exchange.peer(session.req_header(), now)?;
+        peer.options.idle_timeout.get_or_insert(self.timeouts.origin_keepalive);
+        Ok(Box::new(peer))
+    }
+
+    async fn request_body_filter(
+        &self,
+        session: &mut Session,
+        body: &mut Option<Bytes>,
+        is_last: bool,
+        exchange: &mut Exchange,
+    ) -> pingora::Result<()> {
+        // pingora writes an empty part as a last chunk, and the last chunk again behind it. The origin
+        // takes the second one for the next request, and somebody else gets its answer.
+        if is_last && body.as_ref().is_some_and(Bytes::is_empty) {
+            *body = None;
+        }
+        // A tunnel has no head to wait for.
+        if is_last && status_of(session).is_none() {
+            let limit = exchange.limits().read;
+            edge::phase(session).into_iter().for_each(|phase| phase.wait_for_head(limit));
+        }
+        Ok(())
+    }
+
+    async fn response_filter(
+        &self,
+        session: &mut Session,
+        response: &mut ResponseHeader,
+        exchange: &mut Exchange,
+    ) -> pingora::Result<()> {
+        fields::set_framing(response)?;
+        // A proxy answers with its own version (RFC 9110 §2.5).
+        if response.version == Version::HTTP_10 {
+            response.set_version(Version::HTTP_11);
+        }
+        let phase = edge::phase(session);
+        if response.status == StatusCode::SWITCHING_PROTOCOLS {
+            if !fields::is_asked_switch(session.req_header(), response) {
+                let error = "a 101 that the client did not ask for";
+                return Err(Error::explain(ErrorType::InvalidHTTPHeader, error).into_up());
+            }
+            phase.into_iter().for_each(|phase| phase.switch(self.connections.draining()));
+            exchange.begin_tunnel();
+            exchange.note_response(&self.metrics);
+            // The limit of silence is for both directions.
+            session.set_read_timeout(None);
+            return Ok(());
+        }
+        if response.status.is_informational() {
+            // The origin is still at work.
+            phase.into_iter().for_each(|phase| phase.wait_on(exchange.limits().read));
+            return Ok(());
+        }
+        phase.into_iter().for_each(Phase::end_wait);
+        exchange.note_response(&self.metrics);
+        let content_type = response.headers.get(header::CONTENT_TYPE);
+        if content_type.is_some_and(|value| upgrade::is_event_stream(value.as_bytes())) {
+            exchange.begin_tunnel();
+        }
+        self.close_if_draining(session);
+        if session.req_header().version == Version::HTTP_10
+            && response.remove_header(&header::TRANSFER_ENCODING).is_some()
+        {
+            // The end of the connection is the end of the body (RFC 9112 §6.1 and §6.3).
+            session.set_keepalive(None);
+        }
+        fields::remove_hop_by_hop(response);
+        let backend = exchange.passage.served().map(|site| &site.backend);
+        if let Some(backend) = backend.filter(|backend| backend.rewrite_location) {
+            let forwarded = &session.req_header().headers;
+            for (name, value) in gate::renamed(&response.headers, &backend.origins, forwarded) {
+                response.insert_header(name, value)?;
+            }
+        }
+        let target = session.req_header().raw_path();
+        let status = response.status.as_u16();
+        // Read only for a redirect of a crawler with a pace.
+        let moment = || self.clock.moment();
+        let passage = &mut exchange.passage;
+        match self.gate.response(passage, target, status, &response.headers, moment) {
+            Some(tags) => send::set_tags(response, &tags),
+            None => Ok(()),
+        }
+    }
+
+    fn fail_to_connect(
+        &self,
+        _session: &mut Session,
+        _peer: &HttpPeer,
+        exchange: &mut Exchange,
+        mut error: Box<Error>,
+    ) -> Box<Error> {
+        // The origin has nothing of the request.
+        let now = self.clock.moment().steady;
+        error.set_retry(exchange.attempt_failed(Fault::Connection, now, &self.metrics));
+        error
+    }
+
+    fn error_while_proxy(
+        &self,
+        peer: &HttpPeer,
+        session: &mut Session,
+        error: Box<Error>,
+        exchange: &mut Exchange,
+        is_reused: bool,
+    ) -> Box<Error> {
+        let mut error = error.more_context(format!("Peer: {peer}"));
+        error.retry.decide_reuse(is_reused);
+        let is_late = edge::phase(session).is_some_and(Phase::is_late);
+        let now = self.clock.moment().steady;
+        let again = exchange.may_try_again(session, &error, is_late, now, &self.metrics);
+        error.set_retry(again);
+        error
+    }
+
+    async fn fail_to_proxy(
+        &self,
+        session: &mut Session,
+        error: &Error,
+        exchange: &mut Exchange,
+    ) -> FailToProxy {
+        let phase = edge::phase(session);
+        phase.into_iter().for_each(Phase::end_wait);
+        let status = match phase {
+            Some(phase) if phase.refusal().is_some() => phase.refusal().unwrap_or(400),
+            Some(phase) if phase.is_late() => 504,
+            _ if exchange.is_silent(error) => 504,
+            _ => send::failure_status(error),
+        };
+        if let Some(answered) = status_of(session) {
+            let is_tunnel = answered == StatusCode::SWITCHING_PROTOCOLS;
+            if !is_tunnel && matches!(status, 502..=504) {
+                let fault = "the origin's response ended early";
+                self.warn_of_origin(exchange, answered.as_u16(), error, fault);
+            }
+            return FailToProxy { error_code: answered.as_u16(), can_reuse_downstream: false };
+        }
+        let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
+        if of_origin.is_some() {
+            let now = self.clock.moment().now;
+            exchange.passage.served().into_iter().for_each(|one| one.count_origin_failure(now));
+            self.warn_of_origin(exchange, status, error, "the origin gave no response");
+        }
+        if status > 0 {
+            session.set_keepalive(None);
+            let sent = match of_origin {
+                Some(status) => {
+                    let moment = self.clock.moment();
+                    let servers = exchange.passage.served().map(|site| &site.servers);
+                    let answer = match servers.filter(|servers| servers.are_several()) {
+                        Some(servers) if status == StatusCode::SERVICE_UNAVAILABLE => {
+                            Answer::no_origin(servers.retry_after(moment.steady))
+                        }
+                        _ => Answer::origin_failure(status),
+                    };
+                    send::answer(session, answer, moment.now).await
+                }
+                None => session.respond_error(status).await,
+            };
+            if let Err(error) = sent {
+                let error = failure::text(&error);
+                tracing::debug!(error, "the answer to a failed request could not be sent");
+            }
+        }
+        FailToProxy { error_code: status, can_reuse_downstream: false }
+    }
+
+    async fn logging(
+        &self,
+        session: &mut Session,
+        _error: Option<&Error>,
+        exchange: &mut Exchange,
+    ) {
+        let status = status_of(session).map_or(0, |status| status.as_u16());
+        if let (Some(log), Some(course)) = (&self.access_log, exchange.course) {
+            log.served(session, &exchange.passage, &request(session), (status, course));
+        }
+        self.gate.finish(std::mem::take(&mut exchange.passage), status);
+        if let Some(phase) = edge::phase(session) {
+            phase.end_request();
+        }
+    }
+}

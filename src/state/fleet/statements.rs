@@ -1,0 +1,130 @@
+//! The editions that each node serves, in time.
+//!
+//! A node states all editions that it serves, whenever one begins or ends. So the periods of an
+//! edition follow from the statements of a node in their order; how they came does not matter. A
+//! node that is about to serve an edition states it beside the one that it still serves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::rules::enforce::EditionId;
+
+use super::rows::lenient;
+
+/// The most statements of a node; the oldest are forgotten.
+const MOST: usize = 512;
+/// The most nodes.
+const MOST_NODES: usize = 1_024;
+
+/// All editions that a node serves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statement {
+    /// The time of the fleet from which it holds.
+    pub at: i64,
+    /// The editions.
+    #[serde(default, deserialize_with = "lenient")]
+    pub editions: Vec<Served>,
+}
+
+/// An edition of a site that a node serves.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Served {
+    /// The site.
+    pub site: String,
+    /// The name of the edition.
+    pub edition: String,
+    /// The time of the fleet since which the node serves it, or will.
+    pub since: i64,
+}
+
+/// The statements of the other nodes, and periods from registers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statements {
+    nodes: BTreeMap<String, BTreeMap<i64, BTreeSet<Served>>>,
+    /// First and last time, by site and edition, of nodes that may be gone.
+    past: BTreeMap<(String, String), (i64, i64)>,
+}
+
+impl Statements {
+    /// Takes a statement of a node. Whether it was unknown.
+    pub fn take(&mut self, node: &str, statement: &Statement) -> bool {
+        if self.nodes.len() >= MOST_NODES && !self.nodes.contains_key(node) {
+            return false;
+        }
+        let all = self.nodes.entry(node.to_owned()).or_default();
+        let editions: BTreeSet<Served> = statement.editions.iter().cloned().collect();
+        // Two statements of one millisecond: both hold.
+        let known = all.entry(statement.at).or_default();
+        let before = known.len();
+        known.extend(editions);
+        let is_new = known.len() != before || statement.editions.is_empty();
+        while all.len() > MOST {
+            all.pop_first();
+        }
+        is_new
+    }
+
+    /// Notes that a node serves nothing since `at`: it said so, or it was silent for too long.
+    /// Whether that is news.
+    pub fn end(&mut self, node: &str, at: i64) -> bool {
+        let Some(all) = self.nodes.get_mut(node) else { return false };
+        if all.last_key_value().is_none_or(|(_, last)| last.is_empty()) {
+            return false;
+        }
+        let last = all.last_key_value().map_or(at, |(last, _)| at.max(last.saturating_add(1)));
+        all.insert(last, BTreeSet::new());
+        true
+    }
+
+    /// Takes a period of a register. Whether that is news.
+    pub fn take_past(&mut self, site: &str, edition: &str, first: i64, last: i64) -> bool {
+        let key = (site.to_owned(), edition.to_owned());
+        let known = self.past.entry(key).or_insert((i64::MAX, i64::MIN));
+        let next = (known.0.min(first), known.1.max(last));
+        std::mem::replace(known, next) != next
+    }
+
+    /// Forgets what ended before `oldest`.
+    pub fn forget_before(&mut self, oldest: i64) {
+        self.past.retain(|_, (_, last)| *last >= oldest);
+        for all in self.nodes.values_mut() {
+            // A statement holds until the next one.
+            while all.len() > 1 && all.keys().nth(1).is_some_and(|next| *next < oldest) {
+                all.pop_first();
+            }
+            if all.len() == 1 && all.first_key_value().is_some_and(|(_, set)| set.is_empty()) {
+                all.clear();
+            }
+        }
+        self.nodes.retain(|_, all| !all.is_empty());
+    }
+
+    /// The periods of all editions: from the first node that served one until the last that stopped;
+    /// without an end while any node serves it.
+    pub fn periods(&self) -> BTreeMap<(String, EditionId), (i64, Option<i64>)> {
+        let mut periods: BTreeMap<(String, EditionId), (i64, Option<i64>)> = BTreeMap::new();
+        let mut add = |site: &str, edition: &str, since: i64, until: Option<i64>| {
+            let Some(id) = EditionId::parse(edition) else { return };
+            let joined = match periods.get(&(site.to_owned(), id)) {
+                Some((first, last)) => {
+                    ((*first).min(since), last.zip(until).map(|(a, b)| a.max(b)))
+                }
+                None => (since, until),
+            };
+            periods.insert((site.to_owned(), id), joined);
+        };
+        for ((site, edition), (first, last)) in &self.past {
+            add(site, edition, *first, Some(*last));
+        }
+        for all in self.nodes.values() {
+            let ends = all.keys().skip(1).map(|at| Some(*at)).chain([None]);
+            for ((at, editions), until) in all.iter().zip(ends) {
+                for one in editions {
+                    add(&one.site, &one.edition, one.since.min(*at), until);
+                }
+            }
+        }
+        periods
+    }
+}

@@ -1,0 +1,162 @@
+//! The counters of one site. Each is looked up once, so a request only adds one.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use arc_swap::ArcSwap;
+
+use crate::{
+    base::metrics::{self, Counter, Metrics},
+    rules::{
+        crawlers::{Class, Evidence, Outcome, Standing},
+        enforce::Action,
+    },
+};
+
+const ACTIONS: usize = Action::ALL.len();
+
+/// The counters of one site.
+#[derive(Debug)]
+pub(super) struct Counters {
+    /// By class and action.
+    requests: [[Counter; ACTIONS]; Class::ALL.len()],
+    /// In the order of [`STANDINGS`].
+    claims: [Counter; KINDS],
+    /// By product token. Swapped when a token comes for the first time: a site meets few of the
+    /// thousand names in the catalogue.
+    crawlers: ArcSwap<HashMap<Box<str>, ByStanding>>,
+    origin_failures: Counter,
+    cut_tags: AtomicU64,
+}
+
+/// The counters of one product token, by outcome of its claim and by action.
+type ByStanding = [[OnceLock<Counter>; ACTIONS]; Outcome::ALL.len()];
+
+/// The number of [`STANDINGS`]. Their own length would make an optimising rustc evaluate the type by
+/// itself (E0391).
+const KINDS: usize = 8;
+
+/// Every standing.
+const STANDINGS: [Standing; KINDS] = {
+    const fn by(outcome: Outcome, evidence: Evidence) -> Standing {
+        Standing { outcome, evidence: Some(evidence) }
+    }
+    [
+        by(Outcome::Confirmed, Evidence::Signature),
+        by(Outcome::Confirmed, Evidence::IpRange),
+        by(Outcome::Confirmed, Evidence::ReverseDns),
+        by(Outcome::Contradicted, Evidence::Signature),
+        by(Outcome::Contradicted, Evidence::IpRange),
+        by(Outcome::Contradicted, Evidence::ReverseDns),
+        Standing::UNVERIFIABLE,
+        Standing::UNKNOWN,
+    ]
+};
+
+impl Counters {
+    /// The counters of the site with this name.
+    pub(super) fn new(site: &str, metrics: &Metrics) -> Self {
+        Self {
+            requests: Class::ALL.map(|class| {
+                Action::ALL.map(|action| metrics.requests(site, class.as_str(), action.as_str()))
+            }),
+            claims: STANDINGS.map(|Standing { outcome, evidence }| {
+                let evidence = evidence.map_or(metrics::NO_EVIDENCE, Evidence::as_str);
+                metrics.claims(site, outcome.as_str(), evidence)
+            }),
+            crawlers: ArcSwap::default(),
+            origin_failures: metrics.origin_failures(site),
+            cut_tags: AtomicU64::new(0),
+        }
+    }
+
+    /// Counts the claim of a known crawler.
+    pub(super) fn count_claim(&self, standing: Standing) {
+        let known = STANDINGS.iter().zip(&self.claims).find(|(known, _)| **known == standing);
+        if let Some((_, counter)) = known {
+            counter.inc();
+        }
+    }
+
+    /// Counts a request.
+    pub(super) fn count(&self, class: Class, action: Action) {
+        let at = Class::ALL.iter().position(|other| *other == class).unwrap_or_default();
+        if let Some(counter) = self.requests.get(at).and_then(|row| row.get(action as usize)) {
+            counter.inc();
+        }
+    }
+
+    /// Counts a request under the label of a product token. `register` returns the counter of a
+    /// label that comes for the first time.
+    pub(super) fn count_crawler(
+        &self,
+        label: &str,
+        outcome: Outcome,
+        action: Action,
+        register: impl Fn() -> Counter,
+    ) {
+        let count = |counters: &ByStanding| {
+            let row = counters.get(outcome as usize);
+            if let Some(counter) = row.and_then(|row| row.get(action as usize)) {
+                counter.get_or_init(&register).inc();
+            }
+        };
+        if let Some(counters) = self.crawlers.load().get(label) {
+            return count(counters);
+        }
+        // Two requests may add the same label: both count in the one registered counter.
+        self.crawlers.rcu(|known| {
+            let mut next = HashMap::clone(known);
+            next.entry(label.into()).or_default();
+            Arc::new(next)
+        });
+        self.crawlers.load().get(label).into_iter().for_each(count);
+    }
+
+    /// Counts a response whose tags were cut. Returns the number of them so far.
+    pub(super) fn count_cut_tags(&self) -> u64 {
+        self.cut_tags.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// Counts a request that the origin failed to answer.
+    pub(super) fn count_origin_failure(&self) {
+        self.origin_failures.inc();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_registered_once_for_each_action() {
+        let metrics = Metrics::new();
+        let counters = Counters::new("a.example", &metrics);
+        let looked_up = std::cell::Cell::new(0);
+        let unknown = Outcome::Unknown;
+        for (label, action) in [
+            ("GPTBot", Action::Pass),
+            ("GPTBot", Action::Pass),
+            ("GPTBot", Action::Block),
+            ("-", Action::Log),
+            ("GPTBot", Action::Pass),
+        ] {
+            counters.count_crawler(label, unknown, action, || {
+                looked_up.set(looked_up.get() + 1);
+                metrics.crawler_requests("a.example", label, unknown.as_str(), action.as_str())
+            });
+        }
+        assert_eq!(looked_up.get(), 3);
+        let count =
+            |label, action| metrics.crawler_requests("a.example", label, "unknown", action).get();
+        assert_eq!(
+            [count("GPTBot", "pass"), count("GPTBot", "block"), count("-", "log")],
+            [3, 1, 1]
+        );
+    }
+}

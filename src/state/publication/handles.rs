@@ -1,0 +1,197 @@
+//! The handles that the publisher shares with the request path.
+
+use std::sync::Arc;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use jiff::Timestamp;
+
+use crate::{
+    base::metrics::Metrics,
+    clients::{conduct::Conduct, evidence::Verifier},
+    outside::{
+        alerts::{self, Refusal, State, Tally, Trouble},
+        tls::{self, Certificates},
+    },
+    records::violations::{Claimant, Error, Health, Settings, Sink},
+    rules::{
+        enforce::Rulebook,
+        policy::{ClientIp, Policy},
+    },
+};
+
+use super::{
+    addresses::AddressBook,
+    change::InForce,
+    clock::Clock,
+    fleet::Fellowship,
+    memory::{self, Memory},
+    origin_files::{Hold, OriginReports},
+    replacement::ReplacedBySite,
+    snapshot::{PolicyInForce, Snapshot},
+    wildcards::AskedHosts,
+};
+
+/// The handles that the publisher shares with the request path.
+#[derive(Clone, Debug)]
+pub struct Handles {
+    /// The published state.
+    pub published: Arc<ArcSwap<Snapshot>>,
+    /// The conduct of clients.
+    pub conduct: Arc<Conduct>,
+    /// The clock.
+    pub clock: Arc<Clock>,
+    /// The queue of records, editions and fetches for the store.
+    pub sink: Arc<Sink>,
+    /// Every metric.
+    pub metrics: Arc<Metrics>,
+    /// The refusal of the policy file as it is now.
+    pub refused: Arc<ArcSwapOption<Refusal>>,
+    /// The certificates of the listeners.
+    pub certificates: Arc<Certificates>,
+    /// The robots.txt of the origins, for the pages for operators.
+    pub origin_reports: OriginReports,
+    /// The exchange with other nodes.
+    pub fellowship: Arc<Fellowship>,
+    /// The rules of origins that the policy replaces.
+    pub replaced: Arc<ArcSwap<ReplacedBySite>>,
+    /// Hosts below wildcards whose robots.txt a client asked for.
+    pub asked: AskedHosts,
+}
+
+impl Handles {
+    /// The handles of a server at `now`, from a policy and its database, for explanations. It
+    /// fetches, looks up and stores nothing. `with_evidence` verifies claims with the saved copies
+    /// of evidence.
+    ///
+    /// # Errors
+    /// The record queue can't be set up.
+    pub fn at_rest(
+        policy: &Policy,
+        memory: &Memory,
+        with_evidence: bool,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let policy = &memory.with_hosts(policy.clone(), now);
+        let rulebook = memory.rulebook(policy, now);
+        Self::imagined(policy, rulebook, memory, with_evidence, now)
+    }
+
+    /// The handles of a server that publishes this rulebook of the policy, otherwise as
+    /// [`Self::at_rest`].
+    ///
+    /// # Errors
+    /// The record queue can't be set up.
+    pub fn imagined(
+        policy: &Policy,
+        rulebook: Rulebook,
+        memory: &Memory,
+        with_evidence: bool,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let metrics = Arc::new(Metrics::new());
+        let rulebook = Arc::new(rulebook);
+        let verifier = with_evidence.then(|| Verifier::at_rest(policy)).flatten().map(Arc::new);
+        let in_force = PolicyInForce { policy: Arc::new(policy.clone()), since: now };
+        let addresses = AddressBook::default();
+        let published = Snapshot::new(in_force, rulebook, None, verifier, &addresses, &metrics);
+        Ok(Self {
+            published: Arc::new(ArcSwap::from_pointee(published)),
+            conduct: Arc::new(Conduct::of(memory.ledger())),
+            clock: Arc::new(memory.clock(now)),
+            sink: Arc::new(Sink::start(Settings::default())?),
+            metrics,
+            refused: Arc::default(),
+            certificates: Arc::default(),
+            origin_reports: OriginReports::default(),
+            fellowship: Arc::default(),
+            replaced: Arc::default(),
+            asked: AskedHosts::default(),
+        })
+    }
+
+    /// The state of the program, for alerts and pages.
+    pub fn state(&self) -> State {
+        let Self { metrics, sink, refused, .. } = self;
+        let troubles =
+            sink.destinations().into_iter().filter_map(|(destination, health)| match health {
+                Health::Ok => None,
+                Health::Degraded(reason) => {
+                    Some(Trouble { destination: destination.to_owned(), reason })
+                }
+            });
+        let logs = metrics.unwritten_logs().into_iter();
+        let troubles = troubles
+            .chain(logs.map(|(log, reason)| Trouble { destination: log.to_owned(), reason }));
+        let tallies = metrics.requests_of_crawlers().into_iter().map(|one| Tally {
+            is_impostor: Claimant::of(&one.standing) == Claimant::Impostor,
+            site: one.site,
+            product_token: one.product_token,
+            requests: one.requests,
+            violations: 0,
+        });
+        // Not by the action of a request: other forms of closed paths have one, and are no violations.
+        let violations = metrics.violations_of_crawlers().into_iter().map(|one| Tally {
+            is_impostor: one.is_impostor,
+            site: one.site,
+            product_token: one.product_token,
+            requests: 0,
+            violations: one.violations,
+        });
+        let certificates = self.certificates.presented().into_iter().map(|one| {
+            let tls::Presented { file, begins, ends } = one;
+            alerts::Certificate { file, begins, ends }
+        });
+        let not_renewed = self.certificates.troubles().into_iter().map(|one| {
+            let tls::Trouble { file, reason } = one;
+            alerts::NotRenewed { file, reason }
+        });
+        State {
+            refused: refused.load().as_deref().cloned(),
+            quarantined: self.origin_reports.held().into_iter().map(quarantined).collect(),
+            open_breakers: metrics.open_breakers(),
+            troubles: troubles.collect(),
+            certificates: certificates.collect(),
+            not_renewed: not_renewed.collect(),
+            lost: sink.counts().dropped,
+            tallies: tallies.chain(violations).collect(),
+        }
+    }
+
+    /// Gives the store the history, for a database that lacks it. `client_ip` is the form of
+    /// addresses in records.
+    pub fn remember(&self, client_ip: ClientIp) {
+        let (published, conduct) = (Arc::clone(&self.published), Arc::clone(&self.conduct));
+        let clock = Arc::clone(&self.clock);
+        self.sink.remember(move || {
+            let rulebook = Arc::clone(&published.load().rulebook);
+            memory::history(&rulebook, &conduct.ledger, clock.leaps(), client_ip)
+        });
+    }
+
+    /// Puts `after` in force in place of `before`: stores the editions, and swaps what requests are
+    /// served by.
+    pub fn publish(
+        &self,
+        before: &InForce,
+        after: &InForce,
+        verifier: Option<Arc<Verifier>>,
+        addresses: &AddressBook,
+    ) {
+        memory::store_provisional(&self.sink, &before.rulebook, &after.rulebook);
+        let now = self.clock.moment().now;
+        memory::store(&self.sink, &after.rulebook, now);
+        before.removed_sites(after).for_each(|site| memory::store_removal(&self.sink, site, now));
+        let previous = self.published.load_full();
+        let policy = previous.policy.followed_by(&after.policy, now);
+        let rulebook = Arc::clone(&after.rulebook);
+        let (metrics, previous) = (&self.metrics, Some(previous.as_ref()));
+        let next = Snapshot::new(policy, rulebook, previous, verifier, addresses, metrics);
+        self.published.store(Arc::new(next));
+        before.removed_sites(after).for_each(|site| self.metrics.forget_site(site));
+    }
+}
+
+/// A site whose file is held, for alerts and pages.
+fn quarantined((site, hold): (String, Hold)) -> alerts::Quarantined {
+    alerts::Quarantined { site, reason: hold.reason() }
+}

@@ -1,0 +1,231 @@
+//! The access results of RFC 9309 §2.3.1: the meaning of a response to a request for robots.txt.
+//!
+//! A crawler must guess the meaning of an odd response. Here the file is the operator's own. So
+//! Beadle refuses a response that is clearly a mistake, logs it and keeps the last good file.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::base::escape;
+
+/// The result of one access.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum AccessResult {
+    /// A file, as text in UTF-8; an empty file has no rules (§2.3.1.1).
+    File(Bytes),
+    /// A document in the file's place, in which no crawler finds a rule (§2.3.1.1).
+    Document,
+    /// No file, so there are no rules (§2.3.1.3); has the status.
+    NoFile(u16),
+    /// The same file as last time.
+    Unchanged,
+    /// An unreachable file (§2.3.1.4).
+    Unreachable(Unreachable),
+    /// A response that is clearly a mistake.
+    Refused(Refusal),
+}
+
+/// The reason why a file is unreachable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unreachable {
+    /// Occurs when the origin fails (500 to 599) or limits requests (429).
+    Status(u16),
+    /// Occurs when the response takes too long.
+    Timeout,
+    /// Occurs when there is no connection or it ends early; has the error as text.
+    Transport(String),
+}
+
+/// The reason why Beadle refuses a response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Occurs when it is not text in a known encoding, or has a content coding that Beadle did not
+    /// accept.
+    Binary,
+    /// Occurs when §2.3.1 does not cover the status.
+    Status(u16),
+    /// Occurs when a redirect leads to no public address and to no host of the policy; has its
+    /// Location.
+    RedirectAway(Vec<u8>),
+    /// Occurs when there are too many redirects in a row (§2.3.1.2).
+    TooManyRedirects,
+    /// Occurs when a redirect leads back to an earlier URL.
+    RedirectLoop,
+    /// Occurs when a redirect has no valid Location.
+    NoLocation,
+}
+
+/// A response without its body.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    pub(super) status: u16,
+    /// Whether the body has a coding that the client can't decode.
+    pub(super) is_encoded: bool,
+    /// Whether the request was conditional.
+    pub(super) is_conditional: bool,
+}
+
+impl Head {
+    /// The result, if it does not depend on the body. The caller follows redirects.
+    pub(super) fn result(&self) -> Option<AccessResult> {
+        match self.status {
+            200 if self.is_encoded => Some(AccessResult::Refused(Refusal::Binary)),
+            200 => None,
+            304 if self.is_conditional => Some(AccessResult::Unchanged),
+            status @ (429 | 500..=599) => {
+                Some(AccessResult::Unreachable(Unreachable::Status(status)))
+            }
+            status @ 400..=499 => Some(AccessResult::NoFile(status)),
+            status => Some(AccessResult::Refused(Refusal::Status(status))),
+        }
+    }
+}
+
+impl AccessResult {
+    /// The stable code for logs and metric labels.
+    pub(super) const fn code(&self) -> &'static str {
+        match self {
+            Self::File(_) => "rules",
+            Self::Document => "origin_robots.html",
+            Self::NoFile(_) => "no_rules",
+            Self::Unchanged => "unchanged",
+            Self::Unreachable(Unreachable::Status(_)) => "origin_robots.unreachable",
+            Self::Unreachable(Unreachable::Timeout) => "origin_robots.timeout",
+            Self::Unreachable(Unreachable::Transport(_)) => "origin_robots.transport",
+            Self::Refused(Refusal::Binary) => "origin_robots.binary",
+            Self::Refused(Refusal::Status(_)) => "origin_robots.status",
+            Self::Refused(Refusal::RedirectAway(_)) => "origin_robots.redirect_away",
+            Self::Refused(Refusal::TooManyRedirects) => "origin_robots.redirects",
+            Self::Refused(Refusal::RedirectLoop) => "origin_robots.redirect_loop",
+            Self::Refused(Refusal::NoLocation) => "origin_robots.no_location",
+        }
+    }
+}
+
+/// The result as text; for a failure, with the repair.
+impl fmt::Display for AccessResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(body) => write!(f, "a file of {} octets", body.len()),
+            Self::Document => f.write_str("a document without rules"),
+            Self::NoFile(status) => write!(f, "status {status}, so there are no rules"),
+            Self::Unchanged => f.write_str("unchanged"),
+            Self::Unreachable(why) => why.fmt(f),
+            Self::Refused(why) => why.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(429) => f.write_str(
+                "status 429 (exempt Beadle's requests for /robots.txt from the origin's rate limit)",
+            ),
+            Self::Status(status) => write!(f, "status {status} (check the origin's error log)"),
+            Self::Timeout => f.write_str(
+                "no complete response in time (check that the origin is up and fast enough)",
+            ),
+            Self::Transport(how) => write!(
+                f,
+                "{} (check that the origin is up and that 'origin' has its address)",
+                escape::bounded(how.as_bytes(), 300)
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Binary => {
+                f.write_str("not text (save the file as UTF-8, and send it plain or with gzip)")
+            }
+            Self::Status(status) => {
+                write!(f, "unexpected status {status} (answer 200, or 404 if there is no file)")
+            }
+            Self::RedirectAway(location) => write!(
+                f,
+                "a redirect to '{}', which is no public address and no host of the policy (serve the \
+                 file at the origin, or add the host to a site)",
+                escape::shown(location)
+            ),
+            Self::TooManyRedirects => {
+                f.write_str("more than five redirects (serve the file at /robots.txt itself)")
+            }
+            Self::RedirectLoop => f.write_str(
+                "a redirect loop (serve the file at /robots.txt itself; an origin that requires \
+                 https needs 'origin: https://…')",
+            ),
+            Self::NoLocation => f.write_str(
+                "a redirect without a valid Location (serve the file at /robots.txt itself)",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, is_encoded: bool, is_conditional: bool) -> Option<&'static str> {
+        Head { status, is_encoded, is_conditional }.result().map(|result| result.code())
+    }
+
+    #[test]
+    fn rfc9309_2_3_1_3_an_unavailable_file_has_no_rules_and_4_an_unreachable_one_says_nothing() {
+        for (status, code) in [
+            (400, "no_rules"),
+            (401, "no_rules"),
+            (403, "no_rules"),
+            (404, "no_rules"),
+            (410, "no_rules"),
+            (451, "no_rules"),
+            (499, "no_rules"),
+            (429, "origin_robots.unreachable"),
+            (500, "origin_robots.unreachable"),
+            (503, "origin_robots.unreachable"),
+            (599, "origin_robots.unreachable"),
+            (201, "origin_robots.status"),
+            (204, "origin_robots.status"),
+            (206, "origin_robots.status"),
+            (300, "origin_robots.status"),
+            (304, "origin_robots.status"),
+            (305, "origin_robots.status"),
+            (600, "origin_robots.status"),
+            (999, "origin_robots.status"),
+        ] {
+            assert_eq!(answer(status, false, false), Some(code), "{status}");
+        }
+        assert_eq!(answer(304, false, true), Some("unchanged"));
+        // The body says more.
+        assert_eq!(answer(200, false, true), None);
+        assert_eq!(answer(200, true, true), Some("origin_robots.binary"));
+    }
+
+    #[test]
+    fn every_failure_has_a_repair() {
+        let refused = [
+            Refusal::Binary,
+            Refusal::Status(204),
+            Refusal::RedirectAway(b"http://x\x1b[2J".to_vec()),
+            Refusal::TooManyRedirects,
+            Refusal::RedirectLoop,
+            Refusal::NoLocation,
+        ];
+        let unreachable = [
+            Unreachable::Status(429),
+            Unreachable::Status(503),
+            Unreachable::Timeout,
+            Unreachable::Transport("refused\n".to_owned()),
+        ];
+        let refused = refused.map(AccessResult::Refused);
+        for one in refused.into_iter().chain(unreachable.map(AccessResult::Unreachable)) {
+            let text = one.to_string();
+            assert!(text.ends_with(')') && text.contains(" ("), "{text}");
+            assert!(!text.contains(char::is_control), "{text}");
+            assert!(one.code().starts_with("origin_robots."), "{text}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The fetcher of an origin's robots.txt: bounded in time and size, conditional, with its own
+//! handling of redirects (RFC 9309 §2.3.1).
+//!
+//! The origin belongs to the operator, so it may have any address. Another server has a public one.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::timeout;
+
+use crate::{
+    advice::lint,
+    base::{
+        diagnostic::Diagnostic,
+        fetch::{self, Client, Failure, Reach, Redirects, Request, Response, Validators},
+    },
+    formats::robots,
+    rules::crawlers::{Catalogue, ranges},
+};
+
+use super::{
+    access_result::{AccessResult, Head, Refusal, Unreachable},
+    body::Body,
+    destination::{Destination, KnownHosts, Owner},
+};
+
+/// A fetcher. Copies share the client.
+#[derive(Clone, Debug)]
+pub(super) struct Fetcher {
+    clients: Clients,
+    hosts: Arc<KnownHosts>,
+    /// The most time for one access with its redirects.
+    deadline: Duration,
+}
+
+/// The result of an access, with the data for the next one.
+#[derive(Debug)]
+pub(super) struct Fetched {
+    pub(super) result: AccessResult,
+    /// What is probably a mistake, or was changed.
+    pub(super) remarks: Vec<Diagnostic>,
+    /// Set if the file has validators.
+    pub(super) condition: Option<Condition>,
+    /// The time for which the result stays fresh, if the response has one.
+    pub(super) fresh_for: Option<Duration>,
+}
+
+/// The validators for the next access to one destination. Another destination may have another file
+/// with the same date.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::state::publication) struct Condition {
+    destination: Destination,
+    validators: Validators,
+}
+
+/// The clients of the fetcher.
+#[derive(Clone, Debug)]
+pub(in crate::state::publication) struct Clients {
+    /// For the origins of the policy, at any address.
+    pub(in crate::state::publication) own: Client,
+    /// For the destinations of redirects, at public addresses.
+    foreign: Client,
+}
+
+impl Clients {
+    /// The clients for origins and redirects.
+    ///
+    /// # Errors
+    /// A sentence: TLS setup failed.
+    pub(in crate::state::publication) fn new() -> Result<Self, String> {
+        Self::reaching(
+            "robots.txt of the origin",
+            Reach::Elsewhere { is_public: ranges::is_public },
+        )
+    }
+
+    /// The clients for one comparison of an origin's file with the policy.
+    ///
+    /// # Errors
+    /// A sentence: TLS setup failed.
+    pub(in crate::state::publication) fn comparing() -> Result<Self, String> {
+        let purpose = "robots.txt of the origin, compared with the policy";
+        Self::reaching(purpose, Reach::Elsewhere { is_public: ranges::is_public })
+    }
+
+    /// Clients with a reach for the destinations of redirects.
+    pub(super) fn reaching(purpose: &str, foreign: Reach) -> Result<Self, String> {
+        let client = |reach| {
+            Client::new(fetch::Settings {
+                user_agent: &format!("{} (+{purpose})", fetch::PRODUCT),
+                reach,
+                redirects: Redirects::Return,
+                authorities: None,
+                resolver: None,
+            })
+        };
+        Ok(Self { own: client(Reach::Any)?, foreign: client(foreign)? })
+    }
+}
+
+impl Fetcher {
+    /// A fetcher that follows redirects to these hosts.
+    pub(super) fn new(clients: Clients, hosts: KnownHosts) -> Self {
+        Self { clients, hosts: Arc::new(hosts), deadline: fetch::DEADLINE }
+    }
+
+    /// The fetcher with another deadline.
+    #[cfg(test)]
+    pub(super) fn within(self, deadline: Duration) -> Self {
+        Self { deadline, ..self }
+    }
+
+    /// Fetches the first destination that answers, unless its file is unchanged since `condition`.
+    pub(super) async fn fetch(
+        &self,
+        destinations: Vec<Destination>,
+        condition: Option<Condition>,
+    ) -> Fetched {
+        let mut destinations = destinations.into_iter();
+        let mut fetched = Fetched::from(AccessResult::Unreachable(Unreachable::Timeout));
+        while let (AccessResult::Unreachable(_), Some(next)) =
+            (&fetched.result, destinations.next())
+        {
+            fetched = self.fetch_one(next, condition.clone()).await;
+        }
+        fetched
+    }
+
+    async fn fetch_one(&self, destination: Destination, condition: Option<Condition>) -> Fetched {
+        let late = |_| Fetched::from(AccessResult::Unreachable(Unreachable::Timeout));
+        let all = self.follow(destination, condition);
+        timeout(self.deadline, all).await.unwrap_or_else(late)
+    }
+
+    async fn follow(&self, mut at: Destination, condition: Option<Condition>) -> Fetched {
+        let mut visited = Vec::new();
+        let mut redirect = Vec::new();
+        loop {
+            let condition = condition.as_ref().filter(|condition| condition.destination == at);
+            let response = match self.get(&at, condition).await {
+                Ok(response) => response,
+                Err(Failure::Private | Failure::Address) if at.owner == Owner::Foreign => {
+                    return AccessResult::Refused(Refusal::RedirectAway(redirect)).into();
+                }
+                Err(failure) => return AccessResult::Unreachable(unreachable(failure)).into(),
+            };
+            if !matches!(response.status(), 301..=303 | 307 | 308) {
+                return read(response, at, condition.is_some()).await;
+            }
+            let next = match at.redirected(response.location(), &self.hosts) {
+                Ok(next) => next,
+                Err(refusal) => return AccessResult::Refused(refusal).into(),
+            };
+            redirect = response.location().unwrap_or_default().to_vec();
+            visited.push(at);
+            if visited.contains(&next) {
+                return AccessResult::Refused(Refusal::RedirectLoop).into();
+            }
+            if visited.len() > fetch::REDIRECTS {
+                return AccessResult::Refused(Refusal::TooManyRedirects).into();
+            }
+            at = next;
+        }
+    }
+
+    async fn get(
+        &self,
+        at: &Destination,
+        condition: Option<&Condition>,
+    ) -> Result<Response, Failure> {
+        let unconditional = Validators::default();
+        let (client, forwarded) = match at.owner {
+            Owner::Policy => (&self.clients.own, Some((&*at.scheme, &*at.host))),
+            Owner::Foreign => (&self.clients.foreign, None),
+        };
+        let request = Request {
+            url: &at.url(),
+            host: Some(&at.host),
+            forwarded,
+            validators: condition.map_or(&unconditional, |condition| &condition.validators),
+        };
+        client.get(request).await
+    }
+}
+
+impl Fetched {
+    /// The result, with the findings about its file.
+    pub(super) fn linted(mut self, catalogue: &Catalogue) -> Self {
+        if let AccessResult::File(text) = &self.result {
+            self.remarks.extend(lint::robots_txt(text, catalogue));
+        }
+        self
+    }
+}
+
+impl From<AccessResult> for Fetched {
+    fn from(result: AccessResult) -> Self {
+        Self { result, remarks: Vec::new(), condition: None, fresh_for: None }
+    }
+}
+
+async fn read(response: Response, destination: Destination, is_conditional: bool) -> Fetched {
+    let (status, is_encoded) = (response.status(), response.is_encoded());
+    let fresh_for = response.fresh_for();
+    if let Some(result) = (Head { status, is_encoded, is_conditional }).result() {
+        return Fetched { fresh_for, ..Fetched::from(result) };
+    }
+    let validators = response.validators();
+    let condition = (!validators.is_empty()).then_some(Condition { destination, validators });
+    let content_type = response.content_type().map(<[u8]>::to_vec);
+    let (result, remarks) = match response.beginning(robots::LEAST_BYTES).await {
+        Ok((octets, is_cut)) => {
+            Body { octets, is_cut, content_type: content_type.as_deref() }.result()
+        }
+        Err(failure) => (AccessResult::Unreachable(unreachable(failure)), Vec::new()),
+    };
+    Fetched { result, remarks, condition, fresh_for }
+}
+
+fn unreachable(failure: Failure) -> Unreachable {
+    match failure {
+        Failure::Timeout(_) => Unreachable::Timeout,
+        failure => Unreachable::Transport(failure.to_string()),
+    }
+}

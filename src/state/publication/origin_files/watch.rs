@@ -1,0 +1,365 @@
+//! The watch over one site's robots.txt: the file in force, the file that is held, the failures, and
+//! the time of the next fetch. [`Watch::settle`] is its one step: a result and the time in, events out.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    base::diagnostic::{Diagnostic, Severity},
+    formats::robots::OriginFile,
+    rules::enforce::Moment,
+};
+
+use super::{
+    access_result::AccessResult,
+    fetcher::{Condition, Fetched},
+    hold::{Held, Hold, Meaning},
+    report::OriginReport,
+    site::Caution,
+};
+
+/// The least time between two fetches, whatever the response says.
+const LEAST_WAIT: Duration = Duration::from_secs(60);
+/// The most time between two fetches, whatever the response says.
+const MOST_WAIT: Duration = Duration::from_secs(3_600);
+/// The time between two fetches if the response says nothing.
+const USUAL_WAIT: Duration = Duration::from_secs(300);
+/// The time until the first retry after a failure. Each further retry waits twice as long. It is
+/// short because an origin may just be starting up.
+const FIRST_RETRY: Duration = Duration::from_secs(5);
+/// The most time until a retry while the site has no file: its rules are not enforced.
+const LAST_RETRY_WITHOUT_FILE: Duration = Duration::from_secs(15);
+/// The most time until a retry while the last good file is in force.
+const LAST_RETRY: Duration = Duration::from_secs(300);
+/// 5 s doubled six times is 320 s.
+const MOST_DOUBLINGS: u32 = 6;
+/// The time until a lasting problem is logged again.
+const REMINDER: SignedDuration = SignedDuration::from_hours(1);
+/// How long a site withholds its robots.txt while the origin's file is unknown. A site without rules
+/// would be open, and one that withholds them for longer is left by search engines.
+const MOST_UNKNOWN: Duration = Duration::from_secs(86_400);
+
+/// The file of a site as known from an earlier process or policy.
+#[derive(Clone, Debug, Default)]
+pub(in crate::state::publication) struct KnownFile {
+    /// The last good file.
+    pub(in crate::state::publication) file: OriginFile,
+    /// The file that is held, and since when.
+    pub(in crate::state::publication) held: Option<(OriginFile, Timestamp)>,
+    /// Whether earlier rules of the site left anything open to `*`. Then a file that closes
+    /// everything is sudden, even if it is the origin's first.
+    pub(in crate::state::publication) was_open: bool,
+    /// Since when the site has neither a file nor an edition; `None` if it has one.
+    pub(in crate::state::publication) unknown_since: Option<Timestamp>,
+    /// From the last response with a file.
+    pub(in crate::state::publication) condition: Option<Condition>,
+}
+
+/// An event for the log and the publisher.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// Another file is in force.
+    Changed,
+    /// A file is held, in place of an earlier one.
+    Held { id: String, hold: Hold, since: Timestamp },
+    /// The file is still held; a reminder.
+    StillHeld { id: String, hold: Hold, since: Timestamp },
+    /// No file is held any more.
+    Released { id: String, by: Release },
+    /// A response has other remarks than the one before, or a mistake for another hour.
+    Remarked(Vec<Diagnostic>),
+    /// A fetch failed, for the first time within an hour.
+    Failed { code: &'static str, why: String, since: Timestamp },
+    /// No fetch succeeded for so long that the site is published without the origin's file.
+    GivenUp { since: Timestamp },
+    /// A fetch succeeded again.
+    Recovered { since: Timestamp },
+}
+
+/// The end of a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Release {
+    /// The operator, or the policy, accepts the file: it is in force.
+    Accepted,
+    /// The time of vanished rules is over: the file is in force.
+    Expired,
+    /// The origin has another file.
+    Replaced,
+}
+
+/// The events of a fetch, and the time of the next one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Progress {
+    pub(super) events: Vec<Event>,
+    /// The time until the next fetch.
+    pub(super) wait: Duration,
+}
+
+/// The state of one site.
+#[derive(Debug)]
+pub(super) struct Watch {
+    caution: Caution,
+    file: OriginFile,
+    /// The meaning of the file in force.
+    meaning: Meaning,
+    held: Option<Held>,
+    /// As [`KnownFile::was_open`].
+    was_open: bool,
+    /// As [`KnownFile::unknown_since`].
+    unknown_since: Option<Timestamp>,
+    condition: Option<Condition>,
+    failures: Option<Failures>,
+    /// The remarks about the last good response, and their last log line.
+    remarks: Vec<Diagnostic>,
+    remarked_at: Option<Timestamp>,
+}
+
+/// Failures in a row.
+#[derive(Debug)]
+struct Failures {
+    since: Timestamp,
+    count: u32,
+    /// The last log line of each kind.
+    logged: Vec<LoggedFailure>,
+}
+
+/// A failure in the log.
+#[derive(Debug)]
+struct LoggedFailure {
+    code: &'static str,
+    at: Timestamp,
+}
+
+impl Watch {
+    /// A watch that starts with a known file.
+    pub(super) fn new(known: KnownFile, caution: Caution) -> Self {
+        let KnownFile { file, held, was_open, unknown_since, condition } = known;
+        Self {
+            caution,
+            meaning: Meaning::of(&file),
+            file,
+            held: held.map(|(file, since)| Held::known(file, since)),
+            was_open,
+            unknown_since,
+            condition,
+            failures: None,
+            remarks: Vec::new(),
+            remarked_at: None,
+        }
+    }
+
+    /// The file in force.
+    pub(super) const fn file(&self) -> &OriginFile {
+        &self.file
+    }
+
+    /// Whether the file in force closes everything for `*`.
+    pub(super) const fn is_closed(&self) -> bool {
+        self.meaning.is_closed
+    }
+
+    /// Whether the last fetch failed.
+    pub(super) const fn is_failing(&self) -> bool {
+        self.failures.is_some()
+    }
+
+    /// Whether crawlers get no robots.txt, because none is known.
+    pub(super) const fn is_withheld(&self) -> bool {
+        self.unknown_since.is_some()
+    }
+
+    /// The file that is held.
+    pub(super) fn held(&self) -> Option<&OriginFile> {
+        self.held.as_ref().map(|held| &held.file)
+    }
+
+    /// The condition of the next fetch.
+    pub(super) fn condition(&self) -> Option<&Condition> {
+        self.condition.as_ref()
+    }
+
+    /// The known file, for a successor.
+    pub(super) fn known(&self) -> KnownFile {
+        KnownFile {
+            file: self.file.clone(),
+            held: self.held.as_ref().map(|held| (held.file.clone(), held.since)),
+            was_open: self.was_open,
+            unknown_since: self.unknown_since,
+            condition: self.condition.clone(),
+        }
+    }
+
+    /// What the pages for operators say.
+    pub(super) fn report(&self) -> OriginReport {
+        let held = self.held.as_ref().map(|held| held.hold);
+        OriginReport { held, findings: self.remarks.clone() }
+    }
+
+    /// Takes the result of a fetch.
+    pub(super) fn settle(&mut self, fetched: Fetched, now: Timestamp) -> Progress {
+        let mut events = Vec::new();
+        let Fetched { result, remarks, condition, fresh_for } = fetched;
+        let code = result.code();
+        let failure = match result {
+            AccessResult::File(file) => {
+                self.condition = condition;
+                self.take(OriginFile::Present(file), remarks, now, &mut events);
+                None
+            }
+            AccessResult::NoFile(_) | AccessResult::Document => {
+                self.condition = None;
+                self.take(OriginFile::Absent, remarks, now, &mut events);
+                None
+            }
+            AccessResult::Unchanged => {
+                // What is held was not sent again.
+                if let Some(held) = self.held.as_ref().map(|held| held.file.clone()) {
+                    let meaning = Meaning::of(&held);
+                    self.put_or_hold(held, meaning, now, &mut events);
+                }
+                None
+            }
+            failure @ (AccessResult::Unreachable(_) | AccessResult::Refused(_)) => {
+                Some(failure.to_string())
+            }
+        };
+        let wait = match failure {
+            Some(why) => self.fail(code, why, now, &mut events),
+            None => {
+                self.unknown_since = None;
+                if let Some(failures) = self.failures.take() {
+                    events.push(Event::Recovered { since: failures.since });
+                }
+                let left = self.held.as_ref().and_then(|held| held.left(self.caution, now));
+                let wait = fresh_for.unwrap_or(USUAL_WAIT).min(left.unwrap_or(MOST_WAIT));
+                wait.clamp(LEAST_WAIT, MOST_WAIT)
+            }
+        };
+        self.remind(now, &mut events);
+        Progress { events, wait }
+    }
+
+    /// Puts the held file in force if it has this name; `None` otherwise.
+    pub(super) fn accept(&mut self, name: &str) -> Option<Vec<Event>> {
+        let file = self.held.as_ref().filter(|held| held.id == name)?.file.clone();
+        let mut events = Vec::new();
+        let meaning = Meaning::of(&file);
+        self.put(file, meaning, Release::Accepted, &mut events);
+        Some(events)
+    }
+
+    /// Takes a file with the remarks about its response.
+    fn take(
+        &mut self,
+        file: OriginFile,
+        remarks: Vec<Diagnostic>,
+        now: Timestamp,
+        events: &mut Vec<Event>,
+    ) {
+        if self.remarks != remarks {
+            (self.remarks, self.remarked_at) = (remarks, None);
+        }
+        let meaning = Meaning::of(&file);
+        self.put_or_hold(file, meaning, now, events);
+    }
+
+    fn put_or_hold(
+        &mut self,
+        file: OriginFile,
+        meaning: Meaning,
+        now: Timestamp,
+        events: &mut Vec<Event>,
+    ) {
+        // The very first file is no sudden change.
+        let was_open = self.file != OriginFile::Unknown || self.held.is_some() || self.was_open;
+        let Some(hold) = Hold::of(self.meaning, meaning, was_open, self.caution) else {
+            return self.put(file, meaning, Release::Accepted, events);
+        };
+        // Vanished rules stay vanished, whatever is sent in their place.
+        let is_same =
+            |held: &&Held| held.hold == hold && (held.file == file || hold == Hold::Vanishing);
+        let before = self.held.as_ref().filter(is_same);
+        let is_known = before.is_some_and(|held| held.file == file);
+        let held = Held::new(file, hold, before.map_or(now, |held| held.since));
+        if held.left(self.caution, now).is_some_and(|left| left.is_zero()) {
+            self.put(held.file, meaning, Release::Expired, events);
+        } else if !is_known {
+            events.push(Event::Held { id: held.id.clone(), hold, since: held.since });
+            self.held = Some(Held { logged_at: Some(now), ..held });
+        }
+    }
+
+    /// Puts a file in force and ends the hold: `by` this, if it is the file that was held.
+    fn put(&mut self, file: OriginFile, meaning: Meaning, by: Release, events: &mut Vec<Event>) {
+        if let Some(Held { id, file: held, .. }) = self.held.take() {
+            let is_this = held == file || by == Release::Expired;
+            events.push(Event::Released { id, by: if is_this { by } else { Release::Replaced } });
+        }
+        if self.file != file {
+            events.push(Event::Changed);
+        }
+        (self.file, self.meaning) = (file, meaning);
+    }
+
+    /// Reminds of what lasts.
+    fn remind(&mut self, now: Timestamp, events: &mut Vec<Event>) {
+        let is_due = |at: Option<Timestamp>| at.is_none_or(|at| now.duration_since(at) >= REMINDER);
+        if let Some(Held { id, hold, since, logged_at, .. }) = &mut self.held
+            && is_due(*logged_at)
+        {
+            *logged_at = Some(now);
+            events.push(Event::StillHeld { id: id.clone(), hold: *hold, since: *since });
+        }
+        let worst = self.remarks.iter().map(|remark| remark.severity).max();
+        let is_wrong = worst == Some(Severity::Error);
+        let is_news = worst >= Some(Severity::Warning) && self.remarked_at.is_none();
+        if is_news || (is_wrong && is_due(self.remarked_at)) {
+            self.remarked_at = Some(now);
+            events.push(Event::Remarked(self.remarks.clone()));
+        }
+    }
+
+    /// Notes a failure. Returns the time until the retry.
+    fn fail(
+        &mut self,
+        code: &'static str,
+        why: String,
+        now: Timestamp,
+        events: &mut Vec<Event>,
+    ) -> Duration {
+        let first = || Failures { since: now, count: 0, logged: Vec::new() };
+        let failures = self.failures.get_or_insert_with(first);
+        let wait = FIRST_RETRY * 2_u32.pow(failures.count.min(MOST_DOUBLINGS));
+        failures.count = failures.count.saturating_add(1);
+        let known = failures.logged.iter_mut().find(|one| one.code == code);
+        let is_news = match known {
+            Some(one) if now.duration_since(one.at) < REMINDER => false,
+            Some(one) => {
+                one.at = now;
+                true
+            }
+            None => {
+                failures.logged.push(LoggedFailure { code, at: now });
+                true
+            }
+        };
+        if is_news {
+            events.push(Event::Failed { code, why, since: failures.since });
+        }
+        // Only a failure ends the time, so that no first fetch comes too late. The clock may have been
+        // set back since the start of it.
+        self.unknown_since = self.unknown_since.map(|since| since.min(now));
+        let start = Moment::at(now).start_of(MOST_UNKNOWN);
+        if let Some(since) = self.unknown_since.take_if(|since| *since <= start) {
+            events.push(Event::GivenUp { since });
+        }
+        match self.file {
+            OriginFile::Unknown => wait.min(LAST_RETRY_WITHOUT_FILE),
+            OriginFile::Absent | OriginFile::Present(_) => wait.min(LAST_RETRY),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

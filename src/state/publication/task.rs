@@ -1,0 +1,273 @@
+//! The publisher's task: it waits for changes and publishes each.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    sync::oneshot,
+    task::AbortHandle,
+    time::{interval, sleep},
+};
+
+use crate::{
+    records::violations::{Quarantined, Store},
+    rules::enforce::Chronicle,
+};
+
+use super::{
+    change::Change,
+    fleet::{FleetEnds, Learned},
+    handles::Handles,
+    log, memory,
+    origin_files::News,
+    publisher::{Outcome, Publisher},
+    reload::{Notice, ReloadRequests, Request, Stage},
+    servers::{self, Servers},
+};
+
+/// How often to check the policy files and the certificates. A check costs less than file system events in a folder with
+/// a database, and works across links, mounts and replaced folders.
+const FILES: Duration = Duration::from_millis(250);
+/// How often to check the database for an accepted file.
+const ACCEPTANCE: Duration = Duration::from_secs(2);
+/// How often to move silent crawlers down the ladder and close breakers.
+const CONDUCT: Duration = Duration::from_secs(10);
+/// How often to store the editions in force again, in case the database was replaced.
+const STORE: Duration = Duration::from_secs(3_600);
+
+impl Publisher {
+    /// Publishes each change until `requests` ends. Each of them asks for a reload, and for the files
+    /// of the origins. `notice` hears of every reload.
+    pub async fn run(mut self, mut requests: ReloadRequests, notice: Notice) {
+        let names = tokio::spawn(look_up(&self)).abort_handle();
+        let checks = tokio::spawn(check(&self)).abort_handle();
+        let (mut files, mut acceptance) = (interval(FILES), interval(ACCEPTANCE));
+        let (mut conduct, mut store) = (interval(CONDUCT), interval(STORE));
+        let mut set_backs = self.handles.clock.set_backs();
+        let (older, mut recalled) = oneshot::channel();
+        self.recall(older);
+        self.compare_origins();
+        let mut is_recalled = false;
+        let mut waiting = Vec::new();
+        self.file.keep().await;
+        self.probes.follow(&self.in_force.policy);
+        loop {
+            tokio::select! {
+                request = requests.next() => {
+                    let Some(request) = request else { break };
+                    self.handles.certificates.read_again(&self.handles.metrics);
+                    waiting.push(request);
+                    if !self.file.fetch_now() {
+                        self.reload_for(&mut waiting, notice).await;
+                    }
+                }
+                Some(answer) = self.file.answer() => {
+                    let is_asked = answer.is_asked;
+                    let is_new = self.file.take(answer, &self.handles.metrics);
+                    if is_asked {
+                        self.reload_for(&mut waiting, notice).await;
+                    } else if is_new {
+                        self.reload_with(notice).await;
+                    }
+                }
+                Some(news) = self.news.recv() => self.take(news).await,
+                Some((site, probed)) = self.probes.next() => {
+                    log::log_probed(&site, &probed);
+                    self.publish(Change::Probed(site, Arc::new(probed)));
+                }
+                Some((host, file)) = self.wildcards.next() => self.add_host(&host, file).await,
+                Some(learned) = learned(&mut self.fleet) => self.take_learned(learned),
+                older = &mut recalled, if !is_recalled => {
+                    is_recalled = true;
+                    older.into_iter().for_each(|older| self.publish(Change::Recalled(older)));
+                }
+                _ = files.tick() => {
+                    self.handles.certificates.check(&self.handles.metrics);
+                    if self.file.has_changed() {
+                        self.reload_with(notice).await;
+                    } else if self.stops_holding() {
+                        self.reload_with(notice).await;
+                        let files = self.files_of(&self.in_force.policy);
+                        self.announce_and_publish(Change::Origin(files)).await;
+                    }
+                }
+                _ = acceptance.tick() => {
+                    let so_far = self.handles.clock.set_backs();
+                    if std::mem::replace(&mut set_backs, so_far) != so_far {
+                        self.set_back();
+                    }
+                    let leaps = self.handles.clock.take_leaps();
+                    leaps.into_iter().for_each(|leap| self.handles.sink.leapt(leap));
+                    self.publish_accepted().await;
+                }
+                _ = conduct.tick() => self.settle_conduct(),
+                _ = store.tick() => {
+                    let now = self.handles.clock.moment().now;
+                    memory::store(&self.handles.sink, &self.in_force.rulebook, now);
+                }
+            }
+        }
+        names.abort();
+        checks.abort();
+        self.comparison.iter().for_each(AbortHandle::abort);
+    }
+
+    /// Reloads as the operator asked for it, and tells the outcome.
+    async fn reload_for(&mut self, requests: &mut Vec<Request>, notice: Notice) {
+        self.file.mark_as_read();
+        let outcome = self.reload_with(notice).await;
+        if outcome == Outcome::Unchanged {
+            self.handles.metrics.reload("unchanged");
+            tracing::info!("policy unchanged");
+            self.compare_origins();
+        }
+        // An applied policy has fetched them already.
+        let origins = self.origins.as_mut().filter(|_| outcome != Outcome::Applied);
+        origins.into_iter().for_each(|origins| origins.fetch_now());
+        requests.drain(..).for_each(|request| request.answer(outcome.clone()));
+    }
+
+    async fn reload_with(&mut self, notice: Notice) -> Outcome {
+        notice(Stage::Begin);
+        let outcome = self.reload().await;
+        if outcome == Outcome::Applied {
+            self.compare_origins();
+        }
+        notice(Stage::End(&outcome));
+        outcome
+    }
+
+    /// Reads the editions that the start left out, in the background.
+    fn recall(&mut self, done: oneshot::Sender<Chronicle>) {
+        let database = self.in_force.policy.violations.local_database().map(Path::to_owned);
+        let (Some(unread), Some(database)) = (self.unread.take(), database) else { return };
+        let now = self.handles.clock.moment().now;
+        tracing::info!(
+            until = %unread.until,
+            "older editions of robots.txt are read in the background: until then, they excuse \
+             crawlers that may use them"
+        );
+        tokio::task::spawn_blocking(move || {
+            match memory::recall(&database, Some(unread), now) {
+                // The server may have ended.
+                Ok(older) => drop(done.send(older)),
+                Err(error) => tracing::error!(
+                    code = error.code(),
+                    %error,
+                    "older editions of robots.txt can't be read: they excuse crawlers"
+                ),
+            }
+        });
+    }
+
+    async fn take(&mut self, news: News) {
+        match news {
+            // The news may come from before a reload, so this takes the present files.
+            News::Changed { site } => {
+                tracing::debug!(site, "origin robots.txt changed");
+                let files = self.files_of(&self.in_force.policy);
+                self.announce_and_publish(Change::Origin(files)).await;
+            }
+            News::Quarantined { site, id, file, since } => {
+                self.handles.sink.quarantined(Quarantined {
+                    site: site.as_str().into(),
+                    id: id.into(),
+                    bytes: file,
+                    since,
+                    accepted: None,
+                });
+            }
+            News::Released { site } => self.handles.sink.released(site.as_str().into()),
+        }
+    }
+
+    /// Moves times ahead of the clock to now, in fetches and editions.
+    fn set_back(&mut self) {
+        tracing::warn!(
+            code = "clock.set_back",
+            "clock set back: later publications and fetches count as now"
+        );
+        self.handles.conduct.ledger.set_back(self.handles.clock.moment().now);
+        self.publish(Change::ClockSetBack);
+    }
+
+    /// Publishes quarantined files that `beadle robots accept` confirmed, now or before a restart.
+    async fn publish_accepted(&mut self) {
+        let quarantine = self.origins.as_ref().map(|origins| origins.quarantine());
+        if quarantine.is_none_or(|sites| sites.is_empty()) {
+            return;
+        }
+        let database = self.in_force.policy.violations.local_database().map(Path::to_owned);
+        let Some(database) = database else { return };
+        let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
+        for one in accepted.unwrap_or_default() {
+            let origins = self.origins.as_ref();
+            if let Some(file) = origins.and_then(|origins| origins.accept(&one.site, &one.id)) {
+                let (site, id) = (one.site.to_string(), one.id.as_str());
+                tracing::warn!(site, file = id, "quarantined robots.txt accepted");
+                self.announce_and_publish(Change::Accepted(site, file)).await;
+            }
+        }
+    }
+
+    fn settle_conduct(&self) {
+        let published = self.handles.published.load_full();
+        let moment = self.handles.clock.moment();
+        for number in 0..published.rulebook.sites().len() {
+            if let Some((site, served)) = published.site(number) {
+                let metrics = &self.handles.metrics;
+                self.handles.conduct.settle((site, &served.conduct), moment, metrics);
+            }
+        }
+    }
+}
+
+/// The next editions of other nodes. Never, without a fleet.
+async fn learned(fleet: &mut Option<FleetEnds>) -> Option<Learned> {
+    match fleet {
+        Some(ends) => ends.learned().await,
+        None => None,
+    }
+}
+
+/// Looks up the names of the origins regularly.
+fn look_up(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
+    let addresses = Arc::clone(&publisher.addresses);
+    let every = publisher.in_force.policy.server.timeouts.origin_lookup;
+    async move {
+        loop {
+            sleep(every).await;
+            addresses.look_up().await;
+        }
+    }
+}
+
+/// Checks the origins of the sites that have health checks.
+fn check(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
+    let Handles { metrics, .. } = &publisher.handles;
+    let (metrics, client) = (Arc::clone(metrics), publisher.clients.own.clone());
+    servers::repeat(publisher.handles.clone(), client, metrics)
+}
+
+impl servers::Checked for Handles {
+    fn each(&self, each: &mut dyn FnMut(&Arc<Servers>)) {
+        let published = self.published.load();
+        let with_checks = published.served().iter();
+        with_checks
+            .filter(|site| site.backend.health.check.is_some())
+            .for_each(|site| each(&site.servers));
+    }
+
+    fn now(&self) -> Duration {
+        self.clock.moment().steady
+    }
+}
+
+/// The accepted files in quarantine. The next check retries an unreadable database.
+fn accepted(database: PathBuf) -> Vec<Quarantined> {
+    let quarantine = Store::open_read_only(&database).and_then(|store| store.quarantine());
+    quarantine.unwrap_or_default().into_iter().filter(|one| one.accepted.is_some()).collect()
+}

@@ -1,0 +1,107 @@
+//! Looks for the robots.txt of a host below a wildcard, when a client asks for it. The request is answered
+//! with the wildcard's file and does not wait.
+
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use tokio::{
+    sync::{mpsc, watch},
+    task::AbortHandle,
+};
+
+use crate::rules::{enforce::Chronicle, policy::Policy};
+
+use super::origin_files::{Clients, KnownHosts, WatchedSite, fetch_once};
+
+/// How long a host is not looked at again.
+const AGAIN: Duration = Duration::from_secs(3_600);
+/// The most hosts that are looked at in this time: anyone can ask for any host.
+const MOST: usize = 1_024;
+/// The most hosts that wait.
+const WAITING: usize = 16;
+
+/// Takes hosts whose robots.txt a client asked for. The default takes none.
+#[derive(Clone, Debug, Default)]
+pub struct AskedHosts(Option<mpsc::Sender<String>>);
+
+impl AskedHosts {
+    /// Takes a host, unless too many wait.
+    pub fn push(&self, host: &str) {
+        self.0.iter().for_each(|hosts| drop(hosts.try_send(host.to_owned())));
+    }
+}
+
+/// The hosts that clients asked for, and the files that their origins have. The task ends on drop.
+#[derive(Debug)]
+pub(super) struct Wildcards {
+    /// Takes the hosts.
+    pub(super) asked: AskedHosts,
+    policy: watch::Sender<Arc<Policy>>,
+    found: mpsc::Receiver<(String, Bytes)>,
+    task: AbortHandle,
+}
+
+impl Wildcards {
+    /// Starts the task.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub(super) fn start(clients: &Clients, policy: &Arc<Policy>) -> Self {
+        let (asked, hosts) = mpsc::channel(WAITING);
+        let (policy, in_force) = watch::channel(Arc::clone(policy));
+        let (sender, found) = mpsc::channel(1);
+        let task = tokio::spawn(look(hosts, in_force, clients.clone(), sender)).abort_handle();
+        Self { asked: AskedHosts(Some(asked)), policy, found, task }
+    }
+
+    /// Looks at the hosts below the wildcards of this policy from now on.
+    pub(super) fn follow(&self, policy: &Arc<Policy>) {
+        self.policy.send_replace(Arc::clone(policy));
+    }
+
+    /// The next host whose origin has a file for it.
+    pub(super) async fn next(&mut self) -> Option<(String, Bytes)> {
+        self.found.recv().await
+    }
+}
+
+impl Drop for Wildcards {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// The policy with sites for the hosts below wildcards that had one before.
+pub(super) fn with_hosts(mut policy: Policy, chronicle: &Chronicle) -> Policy {
+    let own = chronicle.host_periods().filter(|one| one.until.is_none() && one.host == one.site);
+    policy.add_hosts(own.map(|one| one.host.as_str()));
+    policy
+}
+
+async fn look(
+    mut hosts: mpsc::Receiver<String>,
+    policy: watch::Receiver<Arc<Policy>>,
+    clients: Clients,
+    found: mpsc::Sender<(String, Bytes)>,
+) {
+    let mut seen: HashMap<String, Instant> = HashMap::new();
+    while let Some(host) = hosts.recv().await {
+        seen.retain(|_, at| at.elapsed() < AGAIN);
+        let policy = Arc::clone(&policy.borrow());
+        let Some((_, site)) = policy.below_wildcard(&host) else { continue };
+        if seen.len() >= MOST || seen.contains_key(&host) {
+            continue;
+        }
+        seen.insert(host.clone(), Instant::now());
+        let (site, known) = (WatchedSite::of(&site, &policy), KnownHosts::of(&policy.sites));
+        if let Ok(Some(file)) = fetch_once(clients.clone(), known, &site).await
+            && found.send((host, file)).await.is_err()
+        {
+            return;
+        }
+    }
+}
