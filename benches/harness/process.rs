@@ -96,10 +96,12 @@ impl Process {
 
     /// The resident memory of the process alone, in KiB.
     pub(crate) fn memory(&self) -> Result<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let number = line.and_then(|line| line.split_ascii_whitespace().next());
-        Ok(number.ok_or("a process without memory")?.parse()?)
+        memory(self.child.id())
+    }
+
+    /// The same with the processes that it started.
+    pub(crate) fn memory_with_children(&self) -> Result<u64> {
+        self.children()?.into_iter().try_fold(self.memory()?, |sum, child| Ok(sum + memory(child)?))
     }
 
     /// Sends SIGTERM and waits. Kills a process that does not end.
@@ -114,13 +116,27 @@ impl Process {
         Ok(fs::read_to_string(&self.log)?)
     }
 
+    /// Sends a signal, for example `HUP`.
+    pub(crate) fn signal(&self, name: &str) -> Result<()> {
+        signal(self.child.id(), name)
+    }
+
+    /// The processes that it started and that still run.
+    pub(crate) fn children(&self) -> Result<Vec<u32>> {
+        let all = Stat::all()?;
+        Ok(all
+            .iter()
+            .filter(|(_, stat)| stat.parent == self.child.id())
+            .map(|(&id, _)| id)
+            .collect())
+    }
+
     fn terminate(&mut self) {
         if !matches!(self.child.try_wait(), Ok(None)) {
             return;
         }
         // The standard library can only send SIGKILL, and nginx's worker would stay.
-        let id = self.child.id().to_string();
-        let _ = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &id]).status();
+        let _ = signal(self.child.id(), "TERM");
         let deadline = Instant::now() + PATIENCE;
         while matches!(self.child.try_wait(), Ok(None)) {
             if Instant::now() > deadline {
@@ -131,6 +147,21 @@ impl Process {
             thread::sleep(Duration::from_millis(10));
         }
     }
+}
+
+/// The resident memory of a process, in KiB.
+fn memory(id: u32) -> Result<u64> {
+    let status = fs::read_to_string(format!("/proc/{id}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_ascii_whitespace().next());
+    Ok(number.ok_or("a process without memory")?.parse()?)
+}
+
+/// Sends a signal to a process that this benchmark started.
+pub(crate) fn signal(id: u32, name: &str) -> Result<()> {
+    let status =
+        Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &id.to_string()]).status()?;
+    if status.success() { Ok(()) } else { Err(format!("kill -s {name} {id}: {status}").into()) }
 }
 
 impl Drop for Process {

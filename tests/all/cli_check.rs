@@ -236,6 +236,27 @@ fn p11_a_misspelt_crawler_is_a_warning_if_the_policy_is_not_strict() {
 }
 
 #[test]
+fn many_rules_of_many_sites_fit_in_one_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut policy = "sites:\n".to_owned();
+    for site in 0..4 {
+        write!(
+            policy,
+            "  - hosts: [h{site}.example]\n    origin: http://127.0.0.1:3000\n    robots_txt:\n      \
+             groups:\n        - user_agents: [\"*\"]\n          disallow:\n"
+        )
+        .expect("a String takes all");
+        for rule in 0..10_000 {
+            writeln!(policy, "            - /section-{rule}/page-{site}")
+                .expect("a String takes all");
+        }
+    }
+    assert!(policy.len() > 1 << 20);
+    std::fs::write(folder.path().join("many.yaml"), policy).expect("it is writable");
+    assert_eq!(findings(folder.path(), "many.yaml"), Vec::<Value>::new());
+}
+
+#[test]
 fn p23_rules_are_loaded_up_to_the_limit_and_refused_beyond_it() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (count, code) in [(25_000, None), (100_000, Some("policy.robots_txt_too_large"))] {

@@ -134,7 +134,7 @@ fn s147_standard_input_that_has_no_end_is_refused() {
     }
     let output = run(&["violations", "--config", "/dev/stdin"], zero(), folder.path());
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("larger than 1024 KiB"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("larger than 32 MiB"));
     // A stream of short lines that are all kept.
     let mut yes = Command::new("yes")
         .arg("Robots-Tag: noindex")

@@ -79,6 +79,7 @@ fn nodes_see_each_other_and_the_verb_says_where_they_differ() {
     assert_eq!(ready, readyz(&two), "the same policy has the same fingerprint");
     let fingerprint = ready.split_once("policy: ").expect("it is there").1.trim().to_owned();
     assert_eq!(one.metric(&format!("beadle_policy_info{{fingerprint=\"{fingerprint}\"}}")), 1.0);
+    one.wait_for_stderr(&format!("policy=\"{fingerprint}\""));
     assert_eq!(one.metric("beadle_fleet_up"), 1.0);
     assert_eq!(one.metric("beadle_fleet_alone"), 0.0);
     let (nodes, code) = wait_for("both reports", || {

@@ -129,7 +129,7 @@ fn a_broken_policy_keeps_the_last_good_one() {
         (good.replace("mode: block", "mode: blok"), "did you mean 'block'?"),
         (good.replace("server:\n", "server:\n  threads: 3\n"), "[policy.restart_needed]"),
         ("<html>Log in</html>".to_owned(), "expected a mapping of keys to values"),
-        ("#".repeat((1 << 20) + 1), "the policy is larger than 1024 KiB"),
+        ("#".repeat((32 << 20) + 1), "the policy is larger than 32 MiB"),
     ] {
         scene.server.put_file(PATH, &broken);
         let name = scene.server.url("", PATH);
@@ -328,7 +328,7 @@ fn a_failed_fetch_says_what_to_do() {
     https.put("/down", Answer::Status(503, String::new()));
     https.put("/coded", Answer::Status(200, "Content-Encoding: br\r\n".to_owned()));
     https.put_file("/minimal.yaml", include_str!("../../examples/minimal.yaml"));
-    https.put_file("/large", "#".repeat((1 << 20) + 1));
+    https.put_file("/large", "#".repeat((32 << 20) + 1));
     let base = https.url("", "");
     let fetch = "the policy can't be fetched";
     let check_server = "check the address, the server and its certificate";
@@ -353,7 +353,7 @@ fn a_failed_fetch_says_what_to_do() {
         (https.url("", "/away"), format!("{base}/away: {insecure}"), use_https),
         (
             https.url("", "/large"),
-            format!("{base}/large: error: the policy is larger than 1024 KiB [policy.too_large]"),
+            format!("{base}/large: error: the policy is larger than 32 MiB [policy.too_large]"),
             "split the sites over several instances, or check that this is the right address",
         ),
         (

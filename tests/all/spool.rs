@@ -295,6 +295,21 @@ fn a_server_that_is_killed_hangs_is_slow_or_full_costs_no_request_and_no_record(
 }
 
 #[test]
+fn tables_that_were_dropped_are_made_again_and_the_log_says_what_is_lost() {
+    let Some(server) = ClickHouse::start() else { return };
+    let origin = Origin::plain();
+    let beadle = setup(&origin, server.port, "").start();
+    violate(&beadle, 3);
+    wait_until_sent(&beadle);
+    server.ask("DROP TABLE beadle.violations");
+    violate(&beadle, 2);
+    beadle.wait_for_stderr("clickhouse.tables_lost");
+    wait_until_sent(&beadle);
+    assert_eq!(ids(&server).len(), 2);
+    assert_eq!(beadle.admin_page("/healthz").text(), "ok\n");
+}
+
+#[test]
 fn a_program_that_is_killed_loses_nothing_that_it_acknowledged_and_counts_nothing_twice() {
     let Some(mut server) = ClickHouse::start() else { return };
     let origin = Origin::plain();

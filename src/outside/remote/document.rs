@@ -5,7 +5,7 @@ use std::fmt;
 use super::key::Signature;
 
 /// The largest policy, in octets.
-pub const MAX_BYTES: usize = 1 << 20;
+pub const MAX_BYTES: usize = 32 << 20;
 
 /// A policy as the server sent it, with a valid signature if there is a key.
 #[derive(Clone, PartialEq, Eq)]

@@ -93,7 +93,7 @@ impl fmt::Display for Failure {
             Self::Client(error) => write!(f, "the policy can't be fetched: {error}"),
             Self::Insecure => f.write_str("the policy is not fetched over HTTP"),
             Self::Fetch(failure) => write!(f, "the policy can't be fetched: {failure}"),
-            Self::TooLarge => write!(f, "the policy is larger than {} KiB", MAX_BYTES / 1024),
+            Self::TooLarge => write!(f, "the policy is larger than {} MiB", MAX_BYTES >> 20),
             Self::Encoded => f.write_str("the policy can't be fetched: it has a content coding"),
             Self::NoSignature(failure) => {
                 write!(f, "the signature of the policy can't be fetched: {failure}")

@@ -117,5 +117,10 @@ fn the_servers_words_tell_the_kind_of_failure() {
         assert_eq!(Failure::refused(None, text), failure, "{text}");
     }
     let error = |code| Error { address: "a".into(), failure: Failure::Refused(code, "".into()) };
+    assert_eq!(error(243).to_string(), "'a' has no room:  (make room on that server)");
+    assert_eq!(
+        error(241).to_string(),
+        "'a' refuses:  (see the user's rights, and the server's log)"
+    );
     assert!(error(243).is_full() && error(26).is_about_rows() && !error(241).is_about_rows());
 }

@@ -11,8 +11,9 @@ use serde_yaml::{Budget, DuplicateKeyPolicy, Error, Options, Spanned};
 
 use crate::base::diagnostic::Diagnostic;
 
-/// The largest policy file, in bytes. It bounds the cost of a wrong file name.
-pub const MAX_BYTES: usize = 1 << 20;
+/// The largest policy file, in bytes: 10,000 rules for each of 50 sites fit. It bounds the cost of a wrong
+/// file name.
+pub const MAX_BYTES: usize = 32 << 20;
 
 /// A value and its first line and column (from 1; 0 is unknown).
 #[derive(Clone, Debug)]
@@ -75,7 +76,7 @@ impl Value {
 /// has a key twice.
 pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
     if bytes.len() > MAX_BYTES {
-        let message = format!("the policy is larger than {} KiB", MAX_BYTES / 1024);
+        let message = format!("the policy is larger than {} MiB", MAX_BYTES >> 20);
         return Err(Diagnostic::error("policy.too_large", message)
             .help("split the sites over several instances, or check that this is the right file"));
     }
@@ -106,8 +107,8 @@ pub(super) fn read_typed<T: DeserializeOwned>(text: &str) -> Result<T, Diagnosti
         .map_err(|error| finding(text, &error))
 }
 
-/// 100,000 rules fit; a billion laughs do not.
-const POLICY_NODES: usize = 150_000;
+/// A million rules fit; a billion laughs do not.
+const POLICY_NODES: usize = 1_100_000;
 const CATALOGUE_NODES: usize = 150_000;
 /// The most nodes that aliases may expand to.
 const REPLAYED: usize = 10_000;

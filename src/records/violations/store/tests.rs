@@ -31,6 +31,25 @@ mod rollups;
 mod size;
 mod summaries;
 
+#[test]
+fn a_write_that_the_system_refuses_names_what_to_look_at() {
+    for (code, expected) in [
+        (rusqlite::ffi::SQLITE_IOERR_WRITE, "store.not_written"),
+        (rusqlite::ffi::SQLITE_IOERR_FSYNC, "store.not_written"),
+        (rusqlite::ffi::SQLITE_FULL, "store.full"),
+        (rusqlite::ffi::SQLITE_IOERR_READ, "store.failed"),
+        (rusqlite::ffi::SQLITE_READONLY, "store.denied"),
+    ] {
+        let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+        let error = super::connection::failure(Path::new("x.db"), error);
+        assert_eq!(error.code(), expected, "{code}: {error}");
+        assert_eq!(
+            error.to_string().contains("quota"),
+            expected != "store.failed" && expected != "store.denied"
+        );
+    }
+}
+
 /// The number of the next batch.
 static BATCHES: AtomicU64 = AtomicU64::new(1);
 
