@@ -13,7 +13,10 @@ use beadle::{
         robots::{Access, Target},
         robots_tag,
     },
-    records::violations::{Detail, People, Places, ReadState, SeriesKey, Settings, Sink},
+    records::{
+        tally::{Detail, People, Places, ReadState, SeriesKey},
+        violations::{Settings, Sink},
+    },
     rules::{
         crawlers::{Class, Recent},
         enforce::{self, Action, Moment, Reason, Rulebook, Site},

@@ -6,9 +6,15 @@ use std::{
     path::Path,
 };
 
-use beadle::records::violations::{
-    Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReadState, ReferralCount, Rollup, Rollups,
-    Series, Store, Text,
+use beadle::{
+    base::text::Text,
+    records::{
+        tally::{
+            Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReadState, ReferralCount, Rollup,
+            Rollups, Series,
+        },
+        violations::Store,
+    },
 };
 use rusqlite::{Connection, params};
 

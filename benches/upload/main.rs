@@ -11,7 +11,7 @@
 //!
 //! Prints tables in Markdown. Needs curl, and wrk and nginx as `proxy` does; Caddy where it is in the path.
 
-#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
 use std::{
     env,
@@ -110,7 +110,7 @@ fn run(tools: &Tools, plan: &Plan, is_quick: bool) -> Result<()> {
     for server in &servers {
         write!(stalled, " {:.0} |", memory_of_stalled(server, folder)?)?;
         let most = beside_a_drain(server)?;
-        write!(waits, " {} |", most.map_or("–".to_owned(), |most| format!("{most:.3}")))?;
+        write!(waits, " {} |", most.map_or_else(|| "–".to_owned(), |most| format!("{most:.3}")))?;
     }
     println!("| KiB of memory of a stalled upload |{stalled}");
     println!("| longest wait of a new connection beside a drain, seconds |{waits}");

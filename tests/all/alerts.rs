@@ -13,7 +13,10 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use beadle::records::violations::{Hour, Rollup, Rollups, Series, Store};
+use beadle::records::{
+    tally::{Hour, Rollup, Rollups, Series},
+    violations::Store,
+};
 use ring::hmac;
 use serde_json::{Value, json};
 

@@ -8,8 +8,12 @@ use std::{
     process::{Command, Output},
 };
 
-use beadle::records::violations::{
-    Claimant, Hour, PlaceCount, PlaceKind, ReadState, Rollup, Rollups, Series, Store, Text,
+use beadle::{
+    base::text::Text,
+    records::{
+        tally::{Claimant, Hour, PlaceCount, PlaceKind, ReadState, Rollup, Rollups, Series},
+        violations::Store,
+    },
 };
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;

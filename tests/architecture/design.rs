@@ -14,14 +14,14 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
-        16_950,
+        17_000,
     ),
     ("clients", &["evidence", "conduct"], 7_500),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_500),
     ("state", &["fleet", "publication", "exchange"], 10_700),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_250),
     ("review", &["report", "explanation", "replay", "trial", "audit"], 10_850),
-    ("desk", &["admin", "pages", "api"], 8_750),
+    ("desk", &["admin", "pages", "api"], 8_800),
     ("program", &["console", "service", "cli"], 9_500),
 ];
 

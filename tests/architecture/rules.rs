@@ -48,6 +48,10 @@ pub(crate) fn faults(source: &Source) -> Vec<String> {
         if code.contains("env!(") && source.room() != "version" {
             fault(line, "what cargo says of the build is read in version only".to_owned());
         }
+        if code.contains("pub use crate::") || code.contains("pub(crate) use crate::") {
+            let sentence = "a room hands on no names of another one: name their owner";
+            fault(line, sentence.to_owned());
+        }
         if code.contains(".unwrap()") {
             let sentence = "no unwrap outside tests; expect names the invariant";
             fault(line, sentence.to_owned());

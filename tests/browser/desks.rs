@@ -5,8 +5,13 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use beadle::records::violations::{
-    ReadState, Record, Robots, RobotsRead, SCHEMA, Settings, Sink, Text, Violation,
+use beadle::{
+    base::text::Text,
+    records::{
+        record::{Robots, RobotsRead, SCHEMA, Violation},
+        tally::ReadState,
+        violations::{Record, Settings, Sink},
+    },
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;

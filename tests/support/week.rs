@@ -3,9 +3,15 @@
 
 use std::path::Path;
 
-use beadle::records::violations::{
-    Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReadState, ReferralCount, Rollup, Rollups,
-    Series, Store, Text,
+use beadle::{
+    base::text::Text,
+    records::{
+        tally::{
+            Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReadState, ReferralCount, Rollup,
+            Rollups, Series,
+        },
+        violations::Store,
+    },
 };
 use jiff::Timestamp;
 

@@ -6,7 +6,7 @@ use axum::{
 };
 use serde::Serialize;
 
-use crate::{records::violations, review::report::terms::Refusal};
+use crate::{records::record, review::report::terms::Refusal};
 
 /// A kind of problem. Its name is stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +112,8 @@ impl Problem {
     }
 }
 
-impl From<violations::Error> for Problem {
-    fn from(error: violations::Error) -> Self {
+impl From<record::Error> for Problem {
+    fn from(error: record::Error) -> Self {
         Self::new(Kind::Database, error.to_string())
     }
 }

@@ -11,7 +11,10 @@ use jiff::Timestamp;
 use super::access::Access;
 use crate::{
     base::metrics::Metrics,
-    records::violations::{CountsInMemory, Location, Sink},
+    records::{
+        counts::CountsInMemory,
+        violations::{Location, Sink},
+    },
     serving::gate::Gate,
     state::publication::{Handles, Reloads},
 };

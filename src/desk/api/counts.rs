@@ -13,8 +13,13 @@ use super::{
     inquiry::{Inquiry, text_of},
 };
 use crate::{
+    base::text::Text,
     desk::admin::problem::Problem,
-    records::violations::{Claimant, Counted, Dimension, Question, Text, Violation},
+    records::{
+        counts::{Counted, Dimension, Question},
+        record::Violation,
+        tally::Claimant,
+    },
     review::report::terms::counted_spellings,
 };
 

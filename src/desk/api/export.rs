@@ -21,7 +21,10 @@ use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use super::{answer::of_type, inquiry::Inquiry, records::filter};
 use crate::{
     desk::admin::problem::{Kind, Problem},
-    records::violations::{Error, Filter, Store, Violation, csv, jsonl},
+    records::{
+        record::{Error, Filter, Violation, csv},
+        violations::{Store, jsonl},
+    },
 };
 
 /// The records that are read at a time.

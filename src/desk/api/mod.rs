@@ -13,8 +13,8 @@
 //! An answer is made away from the runtime, because it reads the disk. What is wrong with a request
 //! is a [problem](crate::desk::admin::problem).
 //!
-//! May use: policy, enforce, violations, report, admin, escape, version. Must not know: pages, proxy,
-//! cli.
+//! May use: policy, enforce, counts, record, tally, text, violations, report, admin, escape, version.
+//! Must not know: pages, proxy, cli.
 
 use axum::{
     Router,

@@ -9,8 +9,9 @@ use super::{
     inquiry::{Inquiry, text_of},
 };
 use crate::{
+    base::text::Text,
     desk::admin::problem::Problem,
-    records::violations::{Counted, Dimension, Question, Text},
+    records::counts::{Counted, Dimension, Question},
 };
 
 #[derive(Serialize)]

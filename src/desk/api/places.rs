@@ -10,8 +10,12 @@ use super::{
     inquiry::{Inquiry, text_of},
 };
 use crate::{
+    base::text::Text,
     desk::admin::problem::Problem,
-    records::violations::{Claimant, Place, PlaceKind, Question, Text},
+    records::{
+        counts::{Place, Question},
+        tally::{Claimant, PlaceKind},
+    },
     review::report::{Span, terms::counted_spellings},
 };
 

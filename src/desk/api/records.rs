@@ -6,7 +6,10 @@ use serde::Serialize;
 use super::{answer::json, cursor::Cursor, inquiry::Inquiry};
 use crate::{
     desk::admin::problem::{Kind, Problem},
-    records::violations::{Filter, REASONS, Store, Violation},
+    records::{
+        record::{Filter, REASONS, Violation},
+        violations::Store,
+    },
     review::report::terms::{self, id},
 };
 

@@ -5,7 +5,7 @@ use axum::response::Response;
 use super::{answer::of_type, inquiry::Inquiry};
 use crate::{
     desk::admin::problem::{Kind, Problem},
-    records::violations::Violation,
+    records::record::Violation,
     review::report::{
         review::{self, Review, json_lines},
         score::{self, Score, json_line},

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     desk::admin::problem::{Kind, Problem},
-    records::violations::{Store, Unread},
+    records::{record::Unread, violations::Store},
     review::report::{EditionRow, terms::Names},
     rules::enforce::Site,
 };

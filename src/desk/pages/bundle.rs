@@ -18,7 +18,11 @@ use super::{
 };
 use crate::{
     desk::admin::View,
-    records::violations::{Claimant, Error, Store, Violation},
+    records::{
+        record::{Error, Violation},
+        tally::Claimant,
+        violations::Store,
+    },
     review::report::{
         bundle::{self, file_name, gather, pack},
         terms::{Names, Refusal},

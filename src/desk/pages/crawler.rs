@@ -21,8 +21,11 @@ use super::{
 };
 use crate::{
     desk::admin::View,
-    records::violations::{
-        Claimant, Counted, Dimension, Error, Place, PlaceKind, Question, Store, Violation,
+    records::{
+        counts::{Counted, Dimension, Place, Question},
+        record::{Error, Violation},
+        tally::{Claimant, PlaceKind},
+        violations::Store,
     },
     review::report::{
         Section, Span,

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     base::escape::shown,
     desk::admin::View,
-    records::violations::Claimant,
+    records::tally::Claimant,
     review::report::{
         number::{grouped, share},
         review::{Answers, CrawlerRow, Review},

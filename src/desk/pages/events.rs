@@ -35,7 +35,10 @@ use tokio::{
 use super::listing::{Wanted, row};
 use crate::{
     desk::admin::{Ending, View},
-    records::violations::{Error, Filter, Listing, Store},
+    records::{
+        record::{Error, Filter, Listing},
+        violations::Store,
+    },
 };
 
 /// The most streams at a time: a quarter of the connections of the listener.

@@ -9,7 +9,10 @@ use axum::{
 pub(super) use crate::desk::admin::html;
 use crate::{
     desk::admin::{Live, View},
-    records::violations::{Error, Location, Store},
+    records::{
+        record::Error,
+        violations::{Location, Store},
+    },
 };
 
 /// What every page has around its content.

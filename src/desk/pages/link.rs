@@ -2,7 +2,7 @@
 
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-use crate::records::violations::{Claimant, Violation};
+use crate::records::{record::Violation, tally::Claimant};
 
 /// A path with these conditions. An empty value is no condition.
 pub(super) fn with_query(path: &str, conditions: &[(&str, &str)]) -> String {

@@ -24,8 +24,10 @@ use super::{
 use crate::{
     base::escape,
     desk::admin::View,
-    records::violations::{
-        Claimant, Error, FORM, Filter, Listing as Listed, REASONS, Store, Violation,
+    records::{
+        record::{Error, Filter, Listing as Listed, REASONS, Violation},
+        tally::{Claimant, FORM},
+        violations::Store,
     },
     review::{
         explanation::PastForms,

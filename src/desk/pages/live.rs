@@ -12,7 +12,7 @@ use super::{
     frame::{Frame, html},
     listing::{Choice, Row, Wanted, row},
 };
-use crate::{desk::admin::View, records::violations::Filter};
+use crate::{desk::admin::View, records::record::Filter};
 
 /// The violations that the page begins with.
 const SHOWN: usize = 50;

@@ -17,8 +17,9 @@
 //! ```
 //! Pages are complete without scripts. What they show is read from the database at each request.
 //!
-//! May use: robots, crawlers, policy, enforce, comparison, violations, evidence, report, alerts, publication,
-//! explanation, trial, admin, diagnostic, escape. Must not know: api, proxy, cli.
+//! May use: robots, crawlers, policy, enforce, comparison, counts, record, tally, text, violations,
+//! evidence, report, alerts, publication, explanation, trial, admin, diagnostic, escape. Must not know:
+//! api, proxy, cli.
 
 use axum::{
     Extension, Router,

@@ -1,7 +1,7 @@
 //! Requests over time by action: a chart, and the same numbers as a table.
 
 use crate::{
-    records::violations::Counted,
+    records::counts::Counted,
     review::report::{Axis, number::grouped},
     rules::enforce::Action,
 };

@@ -20,7 +20,12 @@ use super::{
 };
 use crate::{
     desk::admin::View,
-    records::violations::{Claimant, Counted, Dimension, Error, FORM, Question, Store},
+    records::{
+        counts::{Counted, Dimension, Question},
+        record::Error,
+        tally::{Claimant, FORM},
+        violations::Store,
+    },
     review::report::{
         Span,
         number::{change, grouped, ratio, share},

@@ -14,11 +14,13 @@ use super::{
     link, words,
 };
 use crate::{
-    base::escape,
+    base::{escape, text::Text},
     desk::admin::View,
     formats::robots::Reading,
-    records::violations::{
-        Claimant, Error, FORM, Filter, Robots, Store, Text, Violation, rule_line,
+    records::{
+        record::{Error, Filter, Robots, Violation, rule_line},
+        tally::{Claimant, FORM},
+        violations::Store,
     },
     review::explanation::{Excerpt, Past},
 };

@@ -1,7 +1,10 @@
 //! The words of records as sentences.
 
 use crate::{
-    records::violations::{Error, ReadState, RobotsRead},
+    records::{
+        record::{Error, RobotsRead},
+        tally::ReadState,
+    },
     review::report::terms::Refusal,
     rules::crawlers::Class,
 };

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use crate::{base::diagnostic::Diagnostic, records::violations, review::report::terms::Refusal};
+use crate::{base::diagnostic::Diagnostic, records::record, review::report::terms::Refusal};
 
 /// The exit code of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ impl From<io::Error> for Error {
     }
 }
 
-impl From<violations::Error> for Error {
-    fn from(error: violations::Error) -> Self {
+impl From<record::Error> for Error {
+    fn from(error: record::Error) -> Self {
         Self::Refused(error.to_string())
     }
 }

@@ -11,8 +11,8 @@
 //! runtime               the runtime of everything that waits
 //! ```
 //!
-//! May use: policy, enforce, clickhouse, crawlers, violations, report, publication, remote, trial, fetch, diagnostic, escape. Must not
-//! know: any verb.
+//! May use: policy, enforce, clickhouse, crawlers, record, violations, report, publication, remote,
+//! trial, fetch, diagnostic, escape. Must not know: any verb.
 
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -5,7 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use crate::{
     desk::admin,
     program::console::exit::Error,
-    records::violations::{CountsInMemory, Location, PlaceKind, Question},
+    records::{
+        counts::{CountsInMemory, Question},
+        tally::PlaceKind,
+        violations::Location,
+    },
     rules::policy,
 };
 

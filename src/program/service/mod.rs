@@ -33,10 +33,7 @@ use crate::{
         exit::{Error, Exit},
         log_lines::LineCounts,
     },
-    records::{
-        lines::Log,
-        violations::{CountsInMemory, Sink},
-    },
+    records::{counts::CountsInMemory, lines::Log, violations::Sink},
     review::trial,
     rules::policy::Policy,
     serving::{

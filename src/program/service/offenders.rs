@@ -8,7 +8,10 @@ use crate::{
     base::metrics,
     outside::alerts::{self, Offender},
     program::console::database::location,
-    records::violations::{Claimant, CountsInMemory, Dimension, Question},
+    records::{
+        counts::{CountsInMemory, Dimension, Question},
+        tally::Claimant,
+    },
     rules::policy::Policy,
     state::publication::Publisher,
 };

@@ -12,8 +12,9 @@ use crate::{
     base::metrics::Metrics,
     program::console::{exit::Error, password},
     records::{
+        forward::Settings as SharedSettings,
         lines::{Log, LogTarget},
-        violations::{OnDamage, Settings, SharedSettings, Sink, Store},
+        violations::{OnDamage, Settings, Sink, Store},
     },
     rules::policy::{self, Database, Policy},
     state::{
@@ -33,7 +34,7 @@ pub(super) fn open_store(
     policy_file: &Path,
 ) -> Result<(Arc<Sink>, Memory), Error> {
     let settings = &policy.violations;
-    let refused = |error: crate::records::violations::Error| Error::Refused(error.to_string());
+    let refused = |error: crate::records::record::Error| Error::Refused(error.to_string());
     let log = match &settings.log {
         Some(policy::Log::File(file)) => Some(file),
         Some(policy::Log::Stdout) | None => None,

@@ -8,8 +8,8 @@ use std::{
 
 use crate::records::{
     lines::{Phase, STALL, is_due},
-    record::Tally,
-    violations::{Error, NoteCounts, Overflow, Record, Violation, notes::Notes},
+    record::{Error, Overflow, Tally, Violation},
+    violations::{NoteCounts, Record, notes::Notes},
 };
 
 /// The most bytes of waiting records.

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::records::violations::{ClockLeap, Edition, Fetch, HostPeriod};
+use crate::records::record::{ClockLeap, Edition, Fetch, HostPeriod};
 
 /// Everything that the judgement needs after a restart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

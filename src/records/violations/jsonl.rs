@@ -14,11 +14,9 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::records::{
-    record::{NameSearch, time},
-    violations::{
-        Error, Filter, Listing, NameFound, NameKind, Obstacle, Overflow, SCHEMA, Violation,
-    },
+use crate::records::record::{
+    Error, Filter, Listing, NameFound, NameKind, NameSearch, Obstacle, Overflow, SCHEMA, Violation,
+    time,
 };
 
 /// The longest line, in bytes; Beadle writes no longer one. [`read`] skips longer lines.

@@ -10,9 +10,10 @@ use std::{
 use parking_lot::Mutex;
 
 use crate::records::{
+    record::{Error, Obstacle},
     tally::Tally,
     violations::{
-        Error, Health, Obstacle,
+        Health,
         fill::Fill,
         queue::Queue,
         writer::{self, Target},

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crate::records::{
     lines::{LogTarget, Output},
-    violations::{Error, jsonl, queue::Batch, writer::Target},
+    record::Error,
+    violations::{jsonl, queue::Batch, writer::Target},
 };
 
 /// How long to wait between calls of [`Target::tend`]; a log has no work there.

@@ -15,25 +15,6 @@
 //! May use: tally, counts, record, lines, clickhouse, forward, robots, text. Must not know: policy,
 //! enforce, proxy, admin, cli.
 
-pub use crate::{
-    base::text::Text,
-    records::{
-        counts::{Counted, CountsInMemory, Dimension, Place, Question, Referral},
-        forward::{Settings as SharedSettings, Status as Forwarded},
-        lines::LogTarget,
-        record::{
-            BrokenRule, ClockLeap, Edition, EditionPeriod, Error, Fetch, Filter, HostPeriod,
-            Listing, NameFound, NameKind, Obstacle, Overflow, Probed, Quarantined, REASONS,
-            REDACTED, RecordColumn, Robots, RobotsRead, SCHEMA, SiteHosts, Unread, Violation, csv,
-            redact_query, rule_line,
-        },
-        tally::{
-            Claimant, Detail, FORM, Hour, People, PeopleCount, PlaceCount, PlaceKind, Places,
-            ReadState, ReferralCount, Rollup, Rollups, Series, SeriesKey, Tallied, is_violation,
-        },
-    },
-};
-
 pub use self::{
     accounts::{Counts, Drops, Health},
     damage::OnDamage,

@@ -11,7 +11,10 @@ use std::{
 
 use bytes::Bytes;
 
-use crate::records::violations::{ClockLeap, Edition, Fetch, Probed, Quarantined, SiteHosts, Text};
+use crate::{
+    base::text::Text,
+    records::record::{ClockLeap, Edition, Fetch, Probed, Quarantined, SiteHosts},
+};
 
 /// The most waiting fetches, one for each site, product token and network.
 const FETCHES: usize = 16_384;

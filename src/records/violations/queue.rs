@@ -15,9 +15,10 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::records::{
     lines::Phase,
-    tally::Tally,
+    record::{Error, Overflow},
+    tally::{Rollups, Tally},
     violations::{
-        Counts, Drops, Error, Health, NoteCounts, Overflow, Record, Rollups,
+        Counts, Drops, Health, NoteCounts, Record,
         accounts::{BYTES, State},
         fill::Fill,
         notes::Notes,

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 
 use crate::records::{
     forward::{self, Forwarder},
-    violations::{
-        Error, Rollups, fill::Fill, notes::Notes, queue::Batch, store::Appender, writer::Target,
-    },
+    record::Error,
+    tally::Rollups,
+    violations::{fill::Fill, notes::Notes, queue::Batch, store::Appender, writer::Target},
 };
 
 /// The local database, and the way to the shared one.

@@ -11,22 +11,25 @@ use std::{
 
 use jiff::Timestamp;
 
-use crate::records::{
-    forward::{self, Forwarder, Forwarding},
-    tally::Tally,
-    violations::{
-        ClockLeap, Counts, Detail, Drops, Edition, Error, Fetch, Health, History, LogTarget,
-        NoteCounts, OnDamage, Overflow, People, Places, Probed, Quarantined, Record, Removed,
-        SeriesKey, SiteHosts, Text,
-        fill::Fill,
-        history::Recollection,
-        lane::Lane,
-        log::Log,
-        notes::Notes,
-        relay::Relay,
-        retention::Retention,
-        size_limit::SizeLimit,
-        store::{Appender, Limits},
+use crate::{
+    base::text::Text,
+    records::{
+        forward::{self, Forwarder, Forwarding},
+        lines::LogTarget,
+        record::{ClockLeap, Edition, Error, Fetch, Overflow, Probed, Quarantined, SiteHosts},
+        tally::{Detail, People, Places, SeriesKey, Tally},
+        violations::{
+            Counts, Drops, Health, History, NoteCounts, OnDamage, Record, Removed,
+            fill::Fill,
+            history::Recollection,
+            lane::Lane,
+            log::Log,
+            notes::Notes,
+            relay::Relay,
+            retention::Retention,
+            size_limit::SizeLimit,
+            store::{Appender, Limits},
+        },
     },
 };
 

@@ -10,8 +10,20 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::formats::robots::OriginFile;
 pub(super) use crate::records::record::tests::violation;
+use crate::{
+    base::text::Text,
+    formats::robots::OriginFile,
+    records::{
+        counts::Question,
+        lines::LogTarget,
+        record::{
+            BrokenRule, Edition, Fetch, Filter, Listing, Obstacle, Overflow, Robots, RobotsRead,
+            SCHEMA, Violation,
+        },
+        tally::{Places, ReadState, Series, Tallied},
+    },
+};
 
 mod crash;
 

@@ -3,8 +3,8 @@
 use crate::{
     base::text::Text,
     records::{
+        record::Violation,
         tally::{Series, Tallied},
-        violations::Violation,
     },
 };
 

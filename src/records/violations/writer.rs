@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use crate::records::violations::{
-    Error, Obstacle,
-    queue::{Batch, Order, Queue},
+use crate::records::{
+    record::{Error, Obstacle},
+    violations::queue::{Batch, Order, Queue},
 };
 
 /// The pause after a first failure; it doubles up to [`LONGEST_PAUSE`].

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    records::violations::RobotsRead,
+    records::record::RobotsRead,
     rules::{crawlers::Class, enforce},
 };
 

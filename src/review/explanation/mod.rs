@@ -15,8 +15,8 @@
 //! past       a recorded violation, explained by the stored edition
 //! ```
 //!
-//! May use: gate, publication, violations, enforce, crawlers, robots, escape. Must not know: proxy, admin,
-//! cli, any clock, any socket.
+//! May use: gate, publication, enforce, crawlers, robots, escape, record, tally, text. Must not know:
+//! proxy, admin, cli, any clock, any socket.
 
 mod answer; // a question put to the gate
 mod decision; // the decision as data

@@ -7,8 +7,12 @@
 use std::collections::HashMap;
 
 use crate::{
+    base::text::Text,
     formats::robots::{self, Matcher, Reading, Target},
-    records::violations::{FORM, REDACTED, Text, Violation},
+    records::{
+        record::{REDACTED, Violation},
+        tally::FORM,
+    },
 };
 
 use super::{

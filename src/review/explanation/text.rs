@@ -3,7 +3,7 @@
 use crate::{
     base::escape,
     formats::robots::{Access, Record},
-    records::violations::ReadState,
+    records::tally::ReadState,
     rules::{
         crawlers::{CrawlDelay, Crawler},
         enforce::{AppliedPace, Decision, Excuse, Knowledge, Moment, Reason, Site},

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::{
     base::diagnostic::Diagnostic,
     formats::robots::OriginFile,
-    records::violations::{Edition, Error},
+    records::record::{Edition, Error},
     rules::{
         enforce::{History, Rulebook},
         policy::{self, Policy, Source},

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{base::escape, records::violations::Claimant};
+use crate::{base::escape, records::tally::Claimant};
 
 use super::{tally::Client, verdict::Verdict};
 

@@ -7,7 +7,10 @@ use jiff::Timestamp;
 
 use crate::{
     base::diagnostic::Diagnostic,
-    records::violations::{Claimant, Error, Violation},
+    records::{
+        record::{Error, Violation},
+        tally::Claimant,
+    },
     rules::enforce::Moment,
     serving::gate::{self, Past, Refusal, Request},
 };

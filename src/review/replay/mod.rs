@@ -11,8 +11,8 @@
 //! The result does not depend on the number of threads: blocks, their order and their merge depend on
 //! the files alone. The memory does not depend on the size of the logs.
 //!
-//! May use: framing, access_log, robots, crawlers, policy, enforce, record, violations, report, publication, gate,
-//! diagnostic, escape, text. Must not know: the command line, any clock, the terminal.
+//! May use: framing, access_log, robots, crawlers, policy, enforce, record, report, publication, gate,
+//! diagnostic, escape, text, tally. Must not know: the command line, any clock, the terminal.
 
 mod basis;
 mod batch;

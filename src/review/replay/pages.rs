@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     base::escape::shown,
-    records::violations::{Claimant, rule_line},
+    records::{record::rule_line, tally::Claimant},
     review::report::{
         Cell, Document, Kind, Section, Table,
         number::{count, grouped, share},

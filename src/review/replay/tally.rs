@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::{
     base::{escape, text::Text},
-    records::violations::Claimant,
+    records::tally::Claimant,
     rules::{
         crawlers::{Outcome, Purpose},
         enforce::Reason,

@@ -10,8 +10,13 @@ use serde_json::Value;
 
 use super::{merge::Item, *};
 use crate::{
+    base::text::Text,
     formats::{access_log::Format, robots::OriginFile},
-    records::violations::{Edition, LogTarget, Settings, Sink, Text, Violation},
+    records::{
+        lines::LogTarget,
+        record::{Edition, Violation},
+        violations::{Settings, Sink},
+    },
     rules::{
         enforce::{self, Moment},
         policy::Policy,

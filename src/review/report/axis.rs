@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::span::Span;
-use crate::records::violations::Dimension;
+use crate::records::counts::Dimension;
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{formats::robots, records::violations::Edition};
+use crate::{formats::robots, records::record::Edition};
 
 /// An edition that was published, with its period in force.
 #[derive(Debug, Serialize)]

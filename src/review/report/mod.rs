@@ -5,8 +5,8 @@
 //! span before, [`score`] is about one crawler. Documents are written by [`text()`], [`markdown()`] and
 //! [`html()`]. Questions are asked in [`terms`].
 //!
-//! May use: violations, comparison, robots, crawlers, enforce, policy, escape, version. Must not know: clocks,
-//! files, the network, the place that a document goes to.
+//! May use: counts, record, tally, text, violations, comparison, robots, crawlers, enforce, policy,
+//! escape, version. Must not know: clocks, files, the network, the place that a document goes to.
 
 pub use self::{
     axis::Axis,

@@ -2,7 +2,10 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::records::violations::{Dimension, Hour, Question};
+use crate::records::{
+    counts::{Dimension, Question},
+    tally::Hour,
+};
 
 /// The milliseconds of an hour.
 const HOUR: i64 = 3_600_000;

@@ -3,8 +3,12 @@
 use std::{collections::BTreeMap, ops::AddAssign};
 
 use crate::{
+    base::text::Text,
     formats::robots::Access,
-    records::violations::{self, Claimant, Counted, Dimension, ReadState, Text},
+    records::{
+        counts::{Counted, Dimension},
+        tally::{self, Claimant, ReadState},
+    },
     rules::{
         crawlers::Outcome,
         enforce::{Action, Reason},
@@ -119,7 +123,7 @@ impl Tally {
         let is_unjudged = is_fetch || UNJUDGED.iter().any(|one| is(reason, one.as_str()));
         let is_disallowed =
             is(verdict, Access::Disallow.as_str()) && !is(reason, Reason::Grace.as_str());
-        let is_violation = violations::is_violation(action, reason);
+        let is_violation = tally::is_violation(action, reason);
         let is_judged = !is_unjudged && !is_contradicted;
         add(&mut self.judged, is_judged);
         add(&mut self.broken, is_judged && (is_violation || is_disallowed));
@@ -172,7 +176,7 @@ mod tests {
             ("unknown", "allow", "pass", "robots.unbound", "", 9),
         ] {
             let key = ["GPTBot", "crawler", standing, verdict, action, reason, read];
-            let is_violation = violations::is_violation(action, reason);
+            let is_violation = tally::is_violation(action, reason);
             let violations = if is_violation { requests } else { 0 };
             let key = key.map(Text::word).to_vec();
             tally.add(&Counted { key, requests, violations, ..Counted::default() });

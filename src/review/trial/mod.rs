@@ -13,7 +13,7 @@
 //! - The file of an origin is unknown: the policy's own rules count alone.
 //! - On the ladder, every crawler is on the lowest rung.
 //!
-//! May use: explanation, gate, publication, violations, enforce, policy, robots, diagnostic, escape.
+//! May use: explanation, gate, publication, enforce, policy, robots, diagnostic, escape, record.
 //! Must not know: proxy, admin, desk, api, cli, any clock, any socket.
 
 mod finding; // failures as findings
@@ -25,7 +25,7 @@ pub use self::{
     outcome::{Difference, Facts, Found, Trial},
 };
 
-use crate::{records::violations::Error, rules::policy::Policy};
+use crate::{records::record::Error, rules::policy::Policy};
 
 use self::stage::Stage;
 

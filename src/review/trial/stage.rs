@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::{
     formats::robots::{self, OriginFile},
-    records::violations::Error,
+    records::record::Error,
     review::explanation::{self, Explanation, Fault, Question, Rungs},
     rules::{
         enforce::{History, Moment, Rulebook},

@@ -10,8 +10,9 @@
 //! ```
 //! Nothing here waits for the disk, for DNS or for another request.
 //!
-//! May use: publication, conduct, evidence, violations, enforce, policy, crawlers, signature, framing,
-//! robots, access_log, metrics, escape. Must not know: proxy, admin, cli, pingora, sockets, any clock.
+//! May use: publication, conduct, evidence, record, tally, text, violations, enforce, policy, crawlers,
+//! signature, framing, robots, access_log, metrics, escape. Must not know: proxy, admin, cli, pingora,
+//! sockets, any clock.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -22,7 +23,10 @@ use ipnet::IpNet;
 use crate::{
     base::metrics::Metrics,
     clients::conduct::{self, Conduct, Fetches, Weighed},
-    records::violations::{Claimant, Detail, Record, Sink},
+    records::{
+        tally::{Claimant, Detail},
+        violations::{Record, Sink},
+    },
     rules::{
         crawlers::Outcome,
         enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},

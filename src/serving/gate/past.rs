@@ -2,7 +2,7 @@
 
 use crate::{
     clients::conduct::{Network, Weighed},
-    records::violations::{SeriesKey, Violation},
+    records::{record::Violation, tally::SeriesKey},
     rules::{
         crawlers::Outcome,
         enforce::{Action, Judgement, Moment, Reason},

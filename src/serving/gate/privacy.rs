@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 
-use crate::{clients::conduct::Network, records::violations::Text, rules::policy::ClientIp};
+use crate::{base::text::Text, clients::conduct::Network, rules::policy::ClientIp};
 
 const SECONDS_A_DAY: i64 = 86_400;
 /// The octets of a hash in a record.

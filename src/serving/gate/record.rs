@@ -7,8 +7,12 @@ use parking_lot::Mutex;
 use uuid::{ContextV7, Uuid};
 
 use crate::{
+    base::text::Text,
     clients::conduct::{Fetches, Network, Reading, Weighed},
-    records::violations::{self, Fetch, Places, ReadState, Robots, RobotsRead, Text, Violation},
+    records::{
+        record::{self, Fetch, Robots, RobotsRead, Violation},
+        tally::{Places, ReadState},
+    },
     rules::{
         crawlers::{Crawler, Name},
         enforce::{Judgement, Site},
@@ -50,7 +54,7 @@ impl Recorder {
         let user_agent: Vec<&[u8]> = visit.request.user_agents().collect();
         let readings = judgement.name.map(|name| visit.readings(name, decision.standing.outcome));
         Violation {
-            schema: violations::SCHEMA,
+            schema: record::SCHEMA,
             id,
             time: visit.now(),
             site: site.name.as_str().into(),
@@ -81,7 +85,7 @@ impl Recorder {
 
     /// A target or a URL without the values that the policy wants hidden.
     pub(super) fn redact<'t>(&self, target: &'t [u8]) -> Cow<'t, [u8]> {
-        violations::redact_query(target, &self.redact_query)
+        record::redact_query(target, &self.redact_query)
     }
 
     /// The places of a violation in the counts by hour.

@@ -1,7 +1,7 @@
 //! The series of a request in the counts by hour.
 
 use crate::{
-    records::violations::{ReadState, SeriesKey},
+    records::tally::{ReadState, SeriesKey},
     rules::{
         crawlers::{Crawler, Name},
         enforce::{Action, Decision, Judgement, Reason},

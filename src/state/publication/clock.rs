@@ -25,7 +25,7 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
 use crate::{
-    records::violations::ClockLeap,
+    records::record::ClockLeap,
     rules::enforce::{Leap, Moment},
 };
 

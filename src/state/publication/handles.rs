@@ -12,7 +12,11 @@ use crate::{
         alerts::{self, Refusal, State, Tally, Trouble},
         tls::{self, Certificates},
     },
-    records::violations::{Claimant, Error, Health, Settings, Sink},
+    records::{
+        record::Error,
+        tally::Claimant,
+        violations::{Health, Settings, Sink},
+    },
     rules::{
         enforce::Rulebook,
         policy::{ClientIp, Policy},

@@ -6,13 +6,15 @@ use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 use jiff::Timestamp;
 
 use crate::{
+    base::text::Text,
     clients::conduct::{Fetches, Ledger, Network},
     formats::{
         probe::Found,
         robots::{self, OriginFile, Steps, closes_everything},
     },
-    records::violations::{
-        self, ClockLeap, Fetch, Obstacle, Quarantined, Sink, SiteHosts, Store, Text, Unread,
+    records::{
+        record::{self, ClockLeap, Fetch, Obstacle, Quarantined, SiteHosts, Unread},
+        violations::{self, Sink, Store},
     },
     rules::{
         crawlers::Outcome,
@@ -38,11 +40,11 @@ const AT_START: usize = 4 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// The editions that were in force, by time.
-    pub editions: Vec<violations::Edition>,
+    pub editions: Vec<record::Edition>,
     /// The older editions that are not among them yet.
     pub unread: Option<Unread>,
     /// The sites of hosts.
-    pub hosts: Vec<violations::HostPeriod>,
+    pub hosts: Vec<record::HostPeriod>,
     /// The jumps of the clock.
     pub leaps: Vec<ClockLeap>,
     /// The fetches of robots.txt.
@@ -50,7 +52,7 @@ pub struct Memory {
     /// The files of origins in quarantine.
     pub quarantine: Vec<Quarantined>,
     /// What the origins answered about forms of paths. A server asks anew at its start.
-    pub probed: Vec<violations::Probed>,
+    pub probed: Vec<record::Probed>,
 }
 
 impl Memory {
@@ -58,7 +60,7 @@ impl Memory {
     ///
     /// # Errors
     /// The database is unreadable.
-    pub fn read(policy: &Policy, now: Timestamp) -> Result<Self, violations::Error> {
+    pub fn read(policy: &Policy, now: Timestamp) -> Result<Self, record::Error> {
         Self::read_up_to(policy, now, usize::MAX)
     }
 
@@ -66,11 +68,11 @@ impl Memory {
     ///
     /// # Errors
     /// The database is unreadable.
-    pub fn read_latest(policy: &Policy, now: Timestamp) -> Result<Self, violations::Error> {
+    pub fn read_latest(policy: &Policy, now: Timestamp) -> Result<Self, record::Error> {
         Self::read_up_to(policy, now, AT_START)
     }
 
-    fn read_up_to(policy: &Policy, now: Timestamp, most: usize) -> Result<Self, violations::Error> {
+    fn read_up_to(policy: &Policy, now: Timestamp, most: usize) -> Result<Self, record::Error> {
         let Some(file) = policy.violations.local_database() else { return Ok(Self::default()) };
         match Store::open_read_only(file).and_then(|store| Self::of(&store, now, most)) {
             Err(error) if matches!(error.obstacle, Obstacle::NoFile | Obstacle::NoFolder) => {
@@ -80,7 +82,7 @@ impl Memory {
         }
     }
 
-    fn of(store: &Store, now: Timestamp, most: usize) -> Result<Self, violations::Error> {
+    fn of(store: &Store, now: Timestamp, most: usize) -> Result<Self, record::Error> {
         let leaps = store.clock_leaps(Moment::at(now).start_of(KEPT))?;
         let start = start(&leaps, now);
         let (editions, unread) = store.latest_editions(start, None, most)?;
@@ -186,7 +188,7 @@ impl Memory {
 }
 
 /// The stored periods of each site, by name. Sites with the same edition share it.
-fn periods(rows: &[violations::Edition]) -> HashMap<String, Vec<Period>> {
+fn periods(rows: &[record::Edition]) -> HashMap<String, Vec<Period>> {
     let mut known: HashMap<&str, Arc<enforce::Edition>> = HashMap::new();
     let mut periods: HashMap<String, Vec<Period>> = HashMap::new();
     for row in rows {
@@ -212,7 +214,7 @@ pub(super) fn recall(
     database: &Path,
     mut unread: Option<Unread>,
     now: Timestamp,
-) -> Result<Chronicle, violations::Error> {
+) -> Result<Chronicle, record::Error> {
     let store = Store::open_read_only(database)?;
     let start = start(&store.clock_leaps(Moment::at(now).start_of(KEPT))?, now);
     let mut all = Chronicle::default();
@@ -243,13 +245,13 @@ fn question(probe: &Probe) -> Text {
     Text::path(format!("{}{} at {}", probe.host, probe.path, origins.join(" ")).as_bytes())
 }
 
-fn answer(site: &str, probed: &Probed) -> violations::Probed {
+fn answer(site: &str, probed: &Probed) -> record::Probed {
     let found = probed.found.as_ref();
     let names = |steps: fn(&Found) -> Steps| {
         let found = found.ok();
         found.map(|found| Text::path(steps(found).names().as_bytes())).unwrap_or_default()
     };
-    violations::Probed {
+    record::Probed {
         site: site.into(),
         question: question(&probed.probe),
         at: probed.at,
@@ -276,7 +278,7 @@ pub(super) fn history(
             None => past_row(name, &period),
         }
     });
-    let hosts = chronicle.host_periods().map(|period| violations::HostPeriod {
+    let hosts = chronicle.host_periods().map(|period| record::HostPeriod {
         host: period.host.as_str().into(),
         site: period.site.as_str().into(),
         from: period.from,
@@ -324,8 +326,8 @@ pub(super) fn store_provisional(sink: &Sink, replaced: &Rulebook, next: &Ruleboo
 }
 
 /// An edition that no site of the policy has in force. Its source is not known any more.
-fn past_row(site: &str, period: &Period) -> violations::Edition {
-    violations::Edition {
+fn past_row(site: &str, period: &Period) -> record::Edition {
+    record::Edition {
         site: site.into(),
         id: period.edition.id().to_string().into(),
         sha256: period.edition.sha256().into(),
@@ -337,9 +339,9 @@ fn past_row(site: &str, period: &Period) -> violations::Edition {
     }
 }
 
-fn row(site: &enforce::Site) -> violations::Edition {
+fn row(site: &enforce::Site) -> record::Edition {
     let edition = site.edition();
-    violations::Edition {
+    record::Edition {
         site: site.name.as_str().into(),
         id: edition.id().to_string().into(),
         sha256: edition.sha256().into(),

@@ -33,7 +33,10 @@ use crate::{
         remote::{Document, Follower, Remote},
         tls::Certificates,
     },
-    records::violations::{Quarantined, Sink, Unread},
+    records::{
+        record::{Quarantined, Unread},
+        violations::Sink,
+    },
     rules::policy::{Policy, Site},
 };
 

@@ -14,7 +14,7 @@ use crate::{
     base::metrics::Metrics,
     clients::{conduct::SiteConduct, evidence::Verifier},
     formats::robots::OriginFile,
-    records::violations::People,
+    records::tally::People,
     rules::{
         crawlers::{Class, Outcome, Standing},
         enforce::{self, Action, History, Moment, Rulebook},

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    records::violations::{Quarantined, Store},
+    records::{record::Quarantined, violations::Store},
     rules::enforce::Chronicle,
 };
 

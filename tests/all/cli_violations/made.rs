@@ -2,9 +2,14 @@
 
 use std::process::{Command, Output, Stdio};
 
-use beadle::records::violations::{
-    Claimant, Hour, LogTarget, PlaceCount, PlaceKind, ReadState, Record, Robots, RobotsRead,
-    Rollup, Rollups, SCHEMA, Series, Settings, Sink, Store, Text, Violation,
+use beadle::{
+    base::text::Text,
+    records::{
+        lines::LogTarget,
+        record::{Robots, RobotsRead, SCHEMA, Violation},
+        tally::{Claimant, Hour, PlaceCount, PlaceKind, ReadState, Rollup, Rollups, Series},
+        violations::{Record, Settings, Sink, Store},
+    },
 };
 
 use crate::support::program::PROGRAM;

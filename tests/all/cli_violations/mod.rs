@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use beadle::records::violations::{Text, Violation};
+use beadle::{base::text::Text, records::record::Violation};
 use serde_json::{Value, json};
 
 use crate::support::{

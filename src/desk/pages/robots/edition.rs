@@ -14,7 +14,7 @@ use super::{
     words::{count, second},
 };
 use crate::{
-    base::escape,
+    base::{escape, text::Text},
     desk::{
         admin::View,
         pages::{
@@ -23,7 +23,10 @@ use crate::{
         },
     },
     formats::robots,
-    records::violations::{Edition, Error, Store, Text},
+    records::{
+        record::{Edition, Error},
+        violations::Store,
+    },
 };
 
 /// The most periods among which those of the edition are looked for.

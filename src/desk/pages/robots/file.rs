@@ -110,7 +110,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::records::violations::{Counted, Text};
+    use crate::{base::text::Text, records::counts::Counted};
 
     #[test]
     fn a_page_has_the_first_lines_and_later_ones_with_hits() {

@@ -7,8 +7,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::{
+    base::text::Text,
     formats::robots::RobotsTxt,
-    records::violations::{Counted, Dimension, Question, Text, rule_line},
+    records::{
+        counts::{Counted, Dimension, Question},
+        record::rule_line,
+    },
     rules::enforce::Reason,
 };
 

@@ -26,7 +26,11 @@ use crate::{
             time::exact,
         },
     },
-    records::violations::{Counted, Dimension, Error, Question, Store},
+    records::{
+        counts::{Counted, Dimension, Question},
+        record::Error,
+        violations::Store,
+    },
     review::report::Span,
 };
 

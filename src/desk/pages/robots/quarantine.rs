@@ -24,7 +24,10 @@ use crate::{
         pages::frame::{Frame, ask, html, notice, work},
     },
     formats::robots::{self, RobotsTxt},
-    records::violations::{Error, Quarantined, Store},
+    records::{
+        record::{Error, Quarantined},
+        violations::Store,
+    },
     rules::policy::Source,
     state::publication::Hold,
 };

@@ -19,7 +19,7 @@ use super::{
     words::{NOT_KEPT, count, grouped, hosts, reason, second, share, source, time},
 };
 use crate::{
-    base::diagnostic::Diagnostic,
+    base::{diagnostic::Diagnostic, text::Text},
     desk::{
         admin::View,
         pages::{
@@ -31,8 +31,11 @@ use crate::{
         },
     },
     formats::robots::{self, RobotsTxt},
-    records::violations::{
-        Claimant, Counted, Dimension, EditionPeriod, Error, Quarantined, Question, Store, Text,
+    records::{
+        counts::{Counted, Dimension, Question},
+        record::{EditionPeriod, Error, Quarantined},
+        tally::Claimant,
+        violations::Store,
     },
     review::report::Span,
     rules::{enforce::Site, policy::Source},

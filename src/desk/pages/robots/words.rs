@@ -5,7 +5,7 @@ pub(super) use crate::{
     review::report::number::{count, grouped, share},
 };
 use crate::{
-    records::violations::Quarantined,
+    records::record::Quarantined,
     rules::policy::{Policy, Source},
     state::publication::Hold,
 };

@@ -18,7 +18,11 @@ use crate::{
         output::remark,
         robots_file,
     },
-    records::violations::{Claimant, Edition, Violation, jsonl},
+    records::{
+        record::{Edition, Violation},
+        tally::Claimant,
+        violations::jsonl,
+    },
     review::{
         replay::{Basis, Changes, Judge, Logs, Source, Stop, Tally, document, json_lines},
         report::{html, markdown, text},
@@ -187,7 +191,7 @@ fn records(
 fn push_text(line: &mut Vec<u8>, one: &Violation) {
     let rule = match (&*one.robots.directive, &*one.robots.pattern) {
         ("", _) => one.reason.to_string(),
-        (directive, pattern) => crate::records::violations::rule_line(directive, pattern)
+        (directive, pattern) => crate::records::record::rule_line(directive, pattern)
             .unwrap_or_else(|| format!("{directive}: {pattern}")),
     };
     let crawler = Claimant::of(&one.standing).name(&one.product_token);

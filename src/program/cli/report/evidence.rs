@@ -18,7 +18,7 @@ use crate::{
         input::name,
         output::{Format, json, remark},
     },
-    records::violations::Claimant,
+    records::tally::Claimant,
     review::report::bundle::{MAX_RECORDS, MOST_EDITIONS, Wanted, digest, file_name, gather, pack},
 };
 

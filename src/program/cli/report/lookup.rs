@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     program::console::{database, exit::Error},
-    records::violations::{Store, Violation},
+    records::{record::Violation, violations::Store},
     review::report::terms::{Names, Refusal, time},
     rules::policy::Policy,
 };

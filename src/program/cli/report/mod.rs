@@ -12,7 +12,7 @@ use crate::{
         config::ConfigFile,
         exit::{Error, Exit},
     },
-    records::violations::Claimant,
+    records::tally::Claimant,
 };
 
 mod evidence; // the bundle of one crawler

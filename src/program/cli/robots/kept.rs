@@ -3,7 +3,7 @@
 use crate::{
     base::escape,
     program::console::{exit::Error, site::store},
-    records::violations::Edition,
+    records::record::Edition,
     rules::{enforce::Site, policy::Policy},
 };
 

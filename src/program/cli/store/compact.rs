@@ -11,7 +11,7 @@ use crate::{
         exit::{Error, Exit},
         output::{self, Format},
     },
-    records::violations::{Obstacle, Store},
+    records::{record::Obstacle, violations::Store},
 };
 
 pub(super) fn run(path: &Path, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {

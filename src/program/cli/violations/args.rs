@@ -4,7 +4,7 @@ use clap_complete::ArgValueCompleter;
 
 use crate::{
     program::console::{completions, config::ConfigFile},
-    records::violations::{Claimant, REASONS},
+    records::{record::REASONS, tally::Claimant},
 };
 
 /// List or count recorded violations

@@ -2,7 +2,7 @@
 
 use crate::{
     program::console::table::{Cell, Colour, Column, Table},
-    records::violations::{Robots, rule_line},
+    records::record::{Robots, rule_line},
     rules::policy::{ClientIp, Policy},
 };
 
@@ -120,7 +120,7 @@ fn broken(robots: &Robots, reason: &str) -> Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::violations::Text;
+    use crate::base::text::Text;
 
     #[test]
     fn a_violation_names_its_rule_its_pace_or_its_reason() {

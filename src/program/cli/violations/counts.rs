@@ -13,7 +13,10 @@ use crate::{
         screen::Screen,
         table::{Cell, Column, Table},
     },
-    records::violations::{Claimant, Filter, Violation, csv, rule_line},
+    records::{
+        record::{Filter, Violation, csv, rule_line},
+        tally::Claimant,
+    },
 };
 
 /// The counts of one key.

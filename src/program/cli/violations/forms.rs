@@ -4,7 +4,7 @@ use super::source::Source;
 use crate::{
     formats::robots::Reading,
     program::console::exit::Error,
-    records::violations::{FORM, Violation},
+    records::{record::Violation, tally::FORM},
     review::explanation::PastForms,
     rules::policy::Policy,
 };

@@ -4,7 +4,11 @@ use jiff::Timestamp;
 
 use crate::{
     program::console::exit::Error,
-    records::violations::{Counted, Filter, Question, Store},
+    records::{
+        counts::{Counted, Question},
+        record::Filter,
+        violations::Store,
+    },
     review::report::terms::counted_spellings,
 };
 

@@ -21,7 +21,7 @@ use crate::{
         exit::{Error, Exit},
         output::remark,
     },
-    records::violations::Filter,
+    records::record::Filter,
     rules::policy::Policy,
 };
 

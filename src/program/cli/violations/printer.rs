@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{args::Format, columns::Columns, forms::Entry};
 use crate::{
     program::console::{exit::Error, screen::Screen, table::Table},
-    records::violations::{csv, jsonl},
+    records::{record::csv, violations::jsonl},
     rules::policy::Policy,
 };
 

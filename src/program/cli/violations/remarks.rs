@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     program::console::{exit::Error, output::remark},
-    records::violations::{Filter, Listing},
+    records::record::{Filter, Listing},
     review::report::{number, terms::id},
     rules::policy::Policy,
 };

@@ -9,7 +9,10 @@ use super::{
 use crate::{
     base::escape::shown,
     program::console::{exit::Error, span::Span},
-    records::violations::{Claimant, Filter, Violation, rule_line},
+    records::{
+        record::{Filter, Violation, rule_line},
+        tally::Claimant,
+    },
     review::report::terms::{Names, id, pattern, rule},
     rules::policy::Policy,
 };

@@ -5,9 +5,12 @@ use std::{ops::ControlFlow, path::PathBuf};
 use super::hours::{self, Unrecorded};
 use crate::{
     program::console::{database, exit::Error},
-    records::violations::{
-        self, Filter, Listing, NameFound, NameKind, Store,
-        jsonl::{self, Line},
+    records::{
+        record::{self, Filter, Listing, NameFound, NameKind},
+        violations::{
+            Store,
+            jsonl::{self, Line},
+        },
     },
     review::report::terms::Recorded,
     rules::policy::{Log, Policy},
@@ -90,14 +93,14 @@ impl Source {
 }
 
 impl Recorded for Source {
-    fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, violations::Error> {
+    fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, record::Error> {
         match self {
             Self::Database(store) => store.find_name(kind, name),
             Self::Lines(file) => jsonl::find_name(file, kind, name),
         }
     }
 
-    fn published_files(&self) -> Result<Vec<Vec<u8>>, violations::Error> {
+    fn published_files(&self) -> Result<Vec<Vec<u8>>, record::Error> {
         self.hours().map_or_else(|| Ok(Vec::new()), Recorded::published_files)
     }
 }

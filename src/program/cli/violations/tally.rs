@@ -9,11 +9,16 @@ use super::{
     source::Source,
 };
 use crate::{
+    base::text::Text,
     program::console::exit::Error,
-    records::violations::{
-        Claimant, Dimension, Filter, PlaceKind, Question, RecordColumn, Store, Text, Violation,
-        jsonl::{self, Line},
-        rule_line,
+    records::{
+        counts::{Dimension, Question},
+        record::{Filter, RecordColumn, Violation, rule_line},
+        tally::{Claimant, PlaceKind},
+        violations::{
+            Store,
+            jsonl::{self, Line},
+        },
     },
 };
 

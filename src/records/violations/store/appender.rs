@@ -24,9 +24,12 @@ use super::{
     overflow, probes, quarantine, records,
     rollups::{self, BatchNumber},
 };
-use crate::records::violations::{
-    Error, History, Obstacle, OnDamage, Overflow, Removed, Violation, history::Recollection,
-    notes::Notes, queue::Batch, writer::Target,
+use crate::records::{
+    record::{Error, Obstacle, Overflow, Violation},
+    violations::{
+        History, OnDamage, Removed, history::Recollection, notes::Notes, queue::Batch,
+        writer::Target,
+    },
 };
 
 /// The time between calls of [`Target::tend`], which watches the files.

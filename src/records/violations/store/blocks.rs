@@ -10,8 +10,11 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehav
 
 use super::connection::{BLOCK, Store};
 use crate::records::{
-    record::block::{Builder, FORM_MARK, Names, Summary},
-    violations::{Error, FORM},
+    record::{
+        Error,
+        block::{Builder, FORM_MARK, Names, Summary},
+    },
+    tally::FORM,
 };
 
 /// The small blocks of a large one.

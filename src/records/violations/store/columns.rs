@@ -6,7 +6,7 @@ use rusqlite::{
     types::{FromSql, FromSqlResult, ToSqlOutput, Type, ValueRef},
 };
 
-use crate::records::violations::Text;
+use crate::base::text::Text;
 
 /// A list as a JSON array, which SQLite's own functions can read.
 pub(super) fn list(texts: &[Text]) -> String {

@@ -15,7 +15,7 @@ use super::{
     connection::{INCREMENTAL, READER_BUSY, Store},
     files::Checkpoint,
 };
-use crate::records::{lines::Stamp, violations::Error};
+use crate::records::{lines::Stamp, record::Error};
 
 /// The pages that are given back at once: 1 MiB.
 const STEP: u64 = 256;

@@ -15,8 +15,9 @@ use super::{
 };
 use crate::records::{
     clickhouse::Reader,
+    counts::CountsInMemory,
     lines::{FILE_MODE, Stamp, check_folder},
-    violations::{CountsInMemory, Error, Obstacle},
+    record::{Error, Obstacle},
 };
 
 /// How long to wait for another process's lock.

@@ -13,7 +13,7 @@ use rusqlite::{
 };
 
 use super::connection::{Store, failure};
-use crate::records::violations::{Error, Obstacle};
+use crate::records::record::{Error, Obstacle};
 
 /// The pages that are copied at once: 4 MiB.
 const STEP: i32 = 1024;

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use super::schema::APPLICATION_ID;
 use crate::records::{
     lines::Stamp,
-    violations::{Error, Obstacle},
+    record::{Error, Obstacle},
 };
 
 /// The beginning of every SQLite file.

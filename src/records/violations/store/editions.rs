@@ -11,8 +11,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{columns::time, connection::Store};
 use crate::{
+    base::text::Text,
     formats::robots::OriginFile,
-    records::violations::{Edition, Error, Text, Unread, Violation},
+    records::record::{Edition, Error, Unread, Violation},
 };
 
 /// The periods of editions; [`edition`] reads the columns in this order.

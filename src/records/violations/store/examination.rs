@@ -15,7 +15,7 @@ use super::{
 };
 use crate::records::{
     lines::Stamp,
-    violations::{Error, Obstacle},
+    record::{Error, Obstacle},
 };
 
 /// The most messages of one check of SQLite.

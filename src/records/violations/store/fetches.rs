@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{Connection, Params, params};
 
 use super::{columns::time, connection::Store};
-use crate::records::violations::{Error, Fetch};
+use crate::records::record::{Error, Fetch};
 
 /// The most fetches that are read at the start. A client can use any number of networks. A fetch
 /// that is left out only makes the judgement milder.

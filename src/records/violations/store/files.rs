@@ -11,7 +11,7 @@ use super::{
 };
 use crate::records::{
     lines::Stamp,
-    violations::{Error, Obstacle},
+    record::{Error, Obstacle},
 };
 
 /// The bytes of a write-ahead log before its first page, and before each page.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{columns::time, connection::Store};
-use crate::records::violations::{Error, HostPeriod, SiteHosts};
+use crate::records::record::{Error, HostPeriod, SiteHosts};
 
 impl Store {
     /// The times in which hosts belonged to sites, in the order of their start; those that ended
@@ -103,7 +103,7 @@ pub(super) fn restore(connection: &Connection, hosts: &[HostPeriod]) -> rusqlite
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::violations::{Text, notes::Notes};
+    use crate::{base::text::Text, records::violations::notes::Notes};
 
     #[test]
     fn a_host_belongs_to_one_site_at_a_time() {

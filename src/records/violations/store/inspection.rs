@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::connection::Store;
-use crate::records::violations::{Error, Obstacle};
+use crate::records::record::{Error, Obstacle};
 
 /// The time between two inspections without a reason.
 const REGULAR: Duration = Duration::from_secs(3_600);

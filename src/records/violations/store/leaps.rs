@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::{columns::time, connection::Store};
-use crate::records::violations::{ClockLeap, Error};
+use crate::records::record::{ClockLeap, Error};
 
 impl Store {
     /// The jumps of the clock since `since`, in order.

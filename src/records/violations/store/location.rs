@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use super::connection::Store;
 use crate::records::{
     clickhouse::{Client, Reader},
-    record::Obstacle,
-    violations::Error,
+    record::{Error, Obstacle},
 };
 
 /// The milliseconds that a follower of shared records goes back at most.

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::{columns::time, connection::Store};
-use crate::records::violations::{Error, Overflow};
+use crate::records::record::{Error, Overflow};
 
 impl Store {
     /// The overflow of all runs, the highest count first.

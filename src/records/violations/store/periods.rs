@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::params;
 
 use super::{columns::time, connection::Store};
-use crate::records::violations::{EditionPeriod, Error};
+use crate::records::record::{EditionPeriod, Error};
 
 /// The largest file that comes with its period: most files are far smaller.
 const LARGEST: usize = 64 << 10;

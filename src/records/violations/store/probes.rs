@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use super::{columns::time, connection::Store};
-use crate::records::violations::{Error, Probed};
+use crate::records::record::{Error, Probed};
 
 impl Store {
     /// The last answers of the origins of all sites.

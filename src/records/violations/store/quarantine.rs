@@ -8,7 +8,13 @@ use super::{
     columns::time,
     connection::{READER_BUSY, Store},
 };
-use crate::records::violations::{Error, Quarantined, Text, notes::QuarantineNote};
+use crate::{
+    base::text::Text,
+    records::{
+        record::{Error, Quarantined},
+        violations::notes::QuarantineNote,
+    },
+};
 
 const COLUMNS: &str = "site, id, bytes, since, accepted";
 

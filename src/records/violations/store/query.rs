@@ -11,7 +11,13 @@ use super::{
     records::{COLUMNS, violation},
     search::{Range, Way},
 };
-use crate::records::violations::{Error, FORM, Filter, Listing, RecordColumn, Text, Violation};
+use crate::{
+    base::text::Text,
+    records::{
+        record::{Error, Filter, Listing, RecordColumn, Violation},
+        tally::FORM,
+    },
+};
 
 /// The sequence number of the latest record.
 const LATEST: &str = "SELECT max(sequence) FROM violations";

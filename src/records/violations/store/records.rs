@@ -7,7 +7,13 @@ use rusqlite::{
 };
 
 use super::columns::{list, time, unreadable};
-use crate::records::violations::{ReadState, Robots, RobotsRead, Text, Violation};
+use crate::{
+    base::text::Text,
+    records::{
+        record::{Robots, RobotsRead, Violation},
+        tally::ReadState,
+    },
+};
 
 /// The columns of a record, in the order of its fields.
 pub(super) const COLUMNS: &str = "schema, id, time, site, client_ip, method, host, path, \

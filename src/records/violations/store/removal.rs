@@ -3,10 +3,13 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::{blocks, connection::Store, records};
-use crate::records::violations::{
-    Error, Hour,
-    retention::Piece,
-    size_limit::{Kind, Parts},
+use crate::records::{
+    record::Error,
+    tally::Hour,
+    violations::{
+        retention::Piece,
+        size_limit::{Kind, Parts},
+    },
 };
 
 /// By size, the records that were written first go first, whatever the clock said.

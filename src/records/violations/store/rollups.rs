@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use rusqlite::{Connection, OptionalExtension, Statement, TransactionBehavior, params};
 
 use super::connection::Store;
-use crate::records::violations::{
-    Error, Hour, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Rollups, Series,
+use crate::records::{
+    record::Error,
+    tally::{Hour, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Rollups, Series},
 };
 
 /// The series is found far more often than it is new.

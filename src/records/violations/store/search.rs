@@ -4,9 +4,9 @@
 use rusqlite::Row;
 
 use super::{blocks::LARGE, connection::Store};
-use crate::records::{
-    record::block::{self, Chosen, Search},
-    violations::Filter,
+use crate::records::record::{
+    Filter,
+    block::{self, Chosen, Search},
 };
 
 const BLOCKS: &str = "SELECT first, last, records, earliest, latest, has_gaps FROM record_blocks \

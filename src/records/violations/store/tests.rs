@@ -12,15 +12,21 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use super::{Appender, Limits, Store, appender, records, removal::Removal};
-use crate::records::violations::{
-    Counts, Error, Fetch, Filter, Health, LogTarget, NoteCounts, Obstacle, OnDamage, Overflow,
-    Settings, Sink, Text, Violation,
-    history::Recollection,
-    notes::Notes,
-    queue::Batch,
-    retention::Piece,
-    tests::{edition, eventually, fetch, violation},
-    writer::Target,
+use crate::{
+    base::text::Text,
+    records::{
+        lines::LogTarget,
+        record::{Error, Fetch, Filter, Obstacle, Overflow, Violation},
+        violations::{
+            Counts, Health, NoteCounts, OnDamage, Settings, Sink,
+            history::Recollection,
+            notes::Notes,
+            queue::Batch,
+            retention::Piece,
+            tests::{edition, eventually, fetch, violation},
+            writer::Target,
+        },
+    },
 };
 
 pub(in crate::records::violations) mod both;

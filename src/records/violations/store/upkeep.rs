@@ -8,9 +8,12 @@ use super::{
     appender::Appender,
     files::{Checkpoint, Files},
 };
-use crate::records::violations::{
-    Error, Obstacle, Removed,
-    size_limit::{Extent, PIECE, SizeLimit},
+use crate::records::{
+    record::{Error, Obstacle},
+    violations::{
+        Removed,
+        size_limit::{Extent, PIECE, SizeLimit},
+    },
 };
 
 /// The length of a write-ahead log that summaries do not make longer.

@@ -1,3 +1,11 @@
+use crate::{
+    base::text::Text,
+    records::{
+        counts::Question,
+        record::{Edition, Filter},
+        tally::{Places, SeriesKey},
+    },
+};
 use std::{
     collections::HashSet,
     process::{Command, Stdio},

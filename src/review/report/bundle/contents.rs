@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    records::violations::{Violation, jsonl},
+    records::{record::Violation, violations::jsonl},
     rules::{crawlers::Name, enforce::group_names},
 };
 

@@ -8,7 +8,12 @@ use std::{
 use jiff::Timestamp;
 
 use crate::{
-    records::violations::{Claimant, Edition, Error, Filter, Question, Store, Violation},
+    records::{
+        counts::Question,
+        record::{Edition, Error, Filter, Violation},
+        tally::Claimant,
+        violations::Store,
+    },
     rules::{
         crawlers::Name,
         enforce::{Chronicle, HostPeriod, is_bound_by_star},

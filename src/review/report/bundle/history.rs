@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::records::violations::{Edition, Violation};
+use crate::records::record::{Edition, Violation};
 
 use super::{
     file,

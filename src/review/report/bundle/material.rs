@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    records::violations::{ClockLeap, Edition, Fetch, Violation},
+    records::record::{ClockLeap, Edition, Fetch, Violation},
     rules::{crawlers::Crawler, enforce::Stay, policy},
 };
 

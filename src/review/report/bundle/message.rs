@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use crate::{
     base::escape::shown,
-    records::violations::{Claimant, ReadState},
+    records::tally::{Claimant, ReadState},
     rules::crawlers::Crawler,
 };
 

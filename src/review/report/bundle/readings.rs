@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::records::violations::Fetch;
+use crate::records::record::Fetch;
 
 use super::time::Time;
 

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{records::violations::Violation, rules::crawlers::Crawler};
+use crate::{records::record::Violation, rules::crawlers::Crawler};
 
 use super::tally::tally;
 

@@ -4,7 +4,10 @@ use std::fmt::Write;
 
 use crate::{
     base::escape::shown,
-    records::violations::{Claimant, ReadState, Robots, Violation, rule_line},
+    records::{
+        record::{Robots, Violation, rule_line},
+        tally::{Claimant, ReadState},
+    },
     rules::crawlers::Crawler,
 };
 

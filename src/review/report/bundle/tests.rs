@@ -6,9 +6,11 @@ use jiff::Timestamp;
 
 use super::{verification::Status, *};
 use crate::{
+    base::text::Text,
     formats::robots::OriginFile,
-    records::violations::{
-        ClockLeap, Edition, Fetch, ReadState, Robots, RobotsRead, Text, Violation,
+    records::{
+        record::{ClockLeap, Edition, Fetch, Robots, RobotsRead, Violation},
+        tally::ReadState,
     },
     rules::{
         crawlers::Name,

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::{
-    records::violations::ClockLeap,
+    records::record::ClockLeap,
     rules::{enforce, policy},
 };
 

@@ -3,7 +3,12 @@
 use jiff::{Timestamp, tz::TimeZone};
 
 use crate::{
-    records::violations::{Counted, Dimension, Error, Place, PlaceKind, Question, Referral, Store},
+    records::{
+        counts::{Counted, Dimension, Place, Question, Referral},
+        record::Error,
+        tally::PlaceKind,
+        violations::Store,
+    },
     review::report::{Span, TALLIED_BY},
 };
 

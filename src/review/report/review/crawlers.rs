@@ -7,7 +7,8 @@ use super::{
     model::{CrawlerRow, NO_NAME},
 };
 use crate::{
-    records::violations::{Claimant, Counted, Text},
+    base::text::Text,
+    records::{counts::Counted, tally::Claimant},
     review::report::{Axis, Tally},
     rules::crawlers::Catalogue,
 };

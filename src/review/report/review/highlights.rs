@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::model::{CrawlerRow, NO_NAME, Review};
-use crate::{records::violations::Claimant, review::report::Tally, rules::crawlers::Class};
+use crate::{records::tally::Claimant, review::report::Tally, rules::crawlers::Class};
 
 /// A crawler with fewer judged requests is not compared by its behaviour.
 pub(super) const LEAST_JUDGED: u64 = 100;

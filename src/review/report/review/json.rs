@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, Review, RuleRow};
 use crate::{
-    records::violations::Text,
+    base::text::Text,
     review::report::{
         Count, number,
         parts::{CountPart, ReadPart},

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 
 use crate::{
-    records::violations::{Claimant, Text},
+    base::text::Text,
+    records::tally::Claimant,
     review::report::{Axis, Count, Span, Tally},
     rules::crawlers::Crawler,
 };

@@ -5,7 +5,7 @@ use super::{
     model::{CrawlerRow, NO_NAME, PathRow, Review, RuleRow},
 };
 use crate::{
-    records::violations::{FORM, rule_line},
+    records::{record::rule_line, tally::FORM},
     review::report::{
         Cell, Count, Document, Kind, Section, Table, Tally,
         number::{change, count, grouped, ratio, share},

@@ -12,7 +12,8 @@ use super::{
     model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, RuleRow},
 };
 use crate::{
-    records::violations::{Counted, Place, Referral, Text},
+    base::text::Text,
+    records::counts::{Counted, Place, Referral},
     review::report::{Count, Span},
     rules::crawlers::Crawler,
 };

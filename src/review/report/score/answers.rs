@@ -3,7 +3,12 @@
 use jiff::Timestamp;
 
 use crate::{
-    records::violations::{Claimant, Counted, Dimension, Edition, Error, Fetch, Question, Store},
+    records::{
+        counts::{Counted, Dimension, Question},
+        record::{Edition, Error, Fetch},
+        tally::Claimant,
+        violations::Store,
+    },
     review::report::{Count, Span, TALLIED_BY},
     rules::crawlers::Catalogue,
 };

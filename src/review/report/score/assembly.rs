@@ -6,7 +6,7 @@ use super::{
     reading::{following, reading},
 };
 use crate::{
-    records::violations::Counted,
+    records::counts::Counted,
     review::report::{Axis, Count, Tally},
     rules::crawlers::Catalogue,
 };

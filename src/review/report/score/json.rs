@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::model::{Following, Score};
 use crate::{
-    records::violations::Text,
+    base::text::Text,
     review::report::{
         Count, number,
         parts::{CountPart, ReadPart},

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::{
-    records::violations::Text,
+    base::text::Text,
     review::report::{Axis, Count, Span, Tally},
     rules::crawlers::Crawler,
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::model::{Following, Score};
 use crate::{
-    records::violations::Text,
+    base::text::Text,
     review::report::{
         Cell, Count, Document, Kind, Section, Table,
         number::{change, count, grouped, ratio, share},

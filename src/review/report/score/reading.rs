@@ -9,7 +9,8 @@ use super::{
     model::{Following, Reading},
 };
 use crate::{
-    records::violations::{Counted, Edition, Hour, Text},
+    base::text::Text,
+    records::{counts::Counted, record::Edition, tally::Hour},
     rules::enforce::Reason,
 };
 
@@ -112,7 +113,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{formats::robots::OriginFile, records::violations::Fetch, review::report::Span};
+    use crate::{formats::robots::OriginFile, records::record::Fetch, review::report::Span};
 
     fn at(text: &str) -> Timestamp {
         text.parse().expect("a time")

@@ -8,7 +8,7 @@ pub use self::{
     pattern::{pattern, rule},
     time::{disorder, time},
 };
-use crate::records::violations;
+use crate::records::record;
 
 pub mod id; // decision ids
 mod names; // sites, crawlers and purposes
@@ -21,11 +21,11 @@ pub enum Refusal {
     /// A term means nothing; holds a sentence with the repair.
     Term(String),
     /// The database can't be read.
-    Store(violations::Error),
+    Store(record::Error),
 }
 
-impl From<violations::Error> for Refusal {
-    fn from(error: violations::Error) -> Self {
+impl From<record::Error> for Refusal {
+    fn from(error: record::Error) -> Self {
         Self::Store(error)
     }
 }

@@ -9,7 +9,10 @@ use super::Refusal;
 use crate::{
     base::escape::shown,
     formats::robots,
-    records::violations::{self, NameFound, NameKind, Store, Violation},
+    records::{
+        record::{self, NameFound, NameKind, Violation},
+        violations::Store,
+    },
     rules::{
         crawlers::{Catalogue, Crawler, Purpose},
         enforce::Rulebook,
@@ -26,13 +29,13 @@ pub trait Recorded {
     ///
     /// # Errors
     /// It can't be read.
-    fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, violations::Error>;
+    fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, record::Error>;
 
     /// The robots.txt files that were published and are still known.
     ///
     /// # Errors
     /// It can't be read.
-    fn published_files(&self) -> Result<Vec<Vec<u8>>, violations::Error>;
+    fn published_files(&self) -> Result<Vec<Vec<u8>>, record::Error>;
 }
 
 /// The names that a policy knows.
@@ -46,11 +49,11 @@ enum Rules<'a> {
 }
 
 impl Recorded for Store {
-    fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, violations::Error> {
+    fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, record::Error> {
         self.find_name(kind, name)
     }
 
-    fn published_files(&self) -> Result<Vec<Vec<u8>>, violations::Error> {
+    fn published_files(&self) -> Result<Vec<Vec<u8>>, record::Error> {
         let mut editions = self.editions(None, None)?;
         editions.sort_by(|a, b| a.id.cmp(&b.id));
         editions.dedup_by(|a, b| a.id == b.id);
@@ -203,7 +206,7 @@ impl Names<'_> {
     }
 
     /// The names that groups and overrides of the policy have, and groups of published files.
-    fn in_rules(&self, recorded: &impl Recorded) -> Result<Vec<String>, violations::Error> {
+    fn in_rules(&self, recorded: &impl Recorded) -> Result<Vec<String>, record::Error> {
         let groups = |file: &robots::RobotsTxt| -> Vec<String> {
             let names = file.groups.iter().flat_map(|group| &group.user_agents);
             names.map(|one| one.name.clone()).filter(|name| name != "*").collect()

@@ -4,7 +4,7 @@ use super::Refusal;
 use crate::{
     base::escape::shown,
     formats::robots::{Directive, Rule, corrected},
-    records::violations::BrokenRule,
+    records::record::BrokenRule,
 };
 
 /// A path pattern as in robots.txt.

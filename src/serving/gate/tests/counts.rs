@@ -9,8 +9,14 @@ use super::{
     BINGBOT, BROWSER, CLAUDEBOT, GOOGLEBOT, GPTBOT, ONE, THREE, TWO, WILDBOT,
     world::{Message, World},
 };
-use crate::records::violations::{
-    Counted, Dimension, Filter, Hour, PlaceKind, Question, ReadState, Store, Text,
+use crate::{
+    base::text::Text,
+    records::{
+        counts::{Counted, Dimension, Question},
+        record::Filter,
+        tally::{Hour, PlaceKind, ReadState},
+        violations::Store,
+    },
 };
 
 /// The clients with their class and the name that counts.

@@ -10,7 +10,7 @@ use super::{
     world::{Message, World},
 };
 use crate::{
-    records::violations::{RobotsRead, Violation},
+    records::record::{RobotsRead, Violation},
     rules::enforce::Moment,
 };
 

@@ -3,7 +3,11 @@
 use super::{GPTBOT, world::World};
 use crate::{
     outside::alerts::Tally,
-    records::violations::{Dimension, FORM, Filter, PlaceKind, Question, REASONS},
+    records::{
+        counts::{Dimension, Question},
+        record::{Filter, REASONS},
+        tally::{FORM, PlaceKind},
+    },
     rules::enforce::Reason,
 };
 

@@ -9,7 +9,7 @@ use super::world::{Message, World};
 use crate::{
     base::diagnostic::Severity,
     formats::robots::{self, OriginFile},
-    records::violations::ReadState,
+    records::tally::ReadState,
 };
 
 const GPTBOT: &str = "GPTBot/1.2";

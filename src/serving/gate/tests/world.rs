@@ -12,7 +12,10 @@ use crate::{
     base::metrics::{Metrics, RecordCounts},
     clients::{conduct::Conduct, evidence::Verifier},
     formats::robots::OriginFile,
-    records::violations::{Settings, Sink, Store, Violation},
+    records::{
+        record::Violation,
+        violations::{Settings, Sink, Store},
+    },
     rules::{
         enforce::{Edition, Elsewhere, Moment},
         policy::Policy,

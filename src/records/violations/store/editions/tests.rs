@@ -3,12 +3,15 @@ use std::{collections::HashSet, path::Path, time::Duration};
 use proptest::prelude::*;
 
 use super::*;
-use crate::records::violations::{
-    Health, Robots, RobotsRead, Settings, Sink,
-    notes::Notes,
-    retention::Piece,
-    store::tests::both::Both,
-    tests::{edition, eventually, violation},
+use crate::records::{
+    record::{Robots, RobotsRead},
+    violations::{
+        Health, Settings, Sink,
+        notes::Notes,
+        retention::Piece,
+        store::tests::both::Both,
+        tests::{edition, eventually, violation},
+    },
 };
 
 fn at(second: i64) -> Timestamp {

@@ -1,9 +1,15 @@
 use super::*;
-use crate::records::violations::{
-    Filter, Hour, Rollup, Rollups, Series, Text,
-    notes::Notes,
-    store::tests::both::Both,
-    tests::{edition, fetch, violation},
+use crate::{
+    base::text::Text,
+    records::{
+        record::Filter,
+        tally::{Hour, Rollup, Rollups, Series},
+        violations::{
+            notes::Notes,
+            store::tests::both::Both,
+            tests::{edition, fetch, violation},
+        },
+    },
 };
 
 #[test]
@@ -14,7 +20,7 @@ fn a_name_is_found_in_any_case_and_others_are_listed_once() {
     notes.fetched(fetch("shop.example", "FetchBot", "-", "00", 0));
     notes.published(edition("quiet.example", "00", 0));
     both.add(&records, &notes, &[]);
-    let quiet = crate::records::violations::Violation {
+    let quiet = crate::records::record::Violation {
         product_token: Text::word("QuietBot"),
         purpose: Some(Text::word("ai-training")),
         ..violation(0)
@@ -59,7 +65,7 @@ fn a_path_pattern_lists_and_counts_the_same_records() {
         .zip(paths)
         .map(|(number, path)| {
             let path = Text::path(path.as_bytes());
-            crate::records::violations::Violation { path, ..violation(number) }
+            crate::records::record::Violation { path, ..violation(number) }
         })
         .collect();
     both.add(&records, &Notes::default(), &[]);

@@ -1,9 +1,12 @@
 use std::{path::Path, thread, time::Duration};
 
 use super::*;
-use crate::records::violations::{
-    Obstacle, Settings, Sink,
-    tests::{eventually, violation},
+use crate::records::{
+    record::Obstacle,
+    violations::{
+        Settings, Sink,
+        tests::{eventually, violation},
+    },
 };
 
 fn quarantined(id: &'static str, since: i64) -> Quarantined {

@@ -5,11 +5,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::records::{
-    tally::Hour,
-    violations::{
-        Claimant, Counted, PeopleCount, PlaceCount, ReadState, Referral, ReferralCount, Rollup,
-        Rollups, Series, retention::Piece, store::tests::both::Both,
+    counts::{Counted, Referral},
+    tally::{
+        Claimant, Hour, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Rollups, Series,
     },
+    violations::{retention::Piece, store::tests::both::Both},
 };
 
 const ALL: [Dimension; 15] = [

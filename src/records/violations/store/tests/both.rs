@@ -7,8 +7,10 @@ use tempfile::TempDir;
 use super::super::{Location, Store};
 use crate::records::{
     clickhouse::{Attempt, Client, Origin, Portion, inserts, tests::server},
+    counts::CountsInMemory,
+    record::{Edition, Overflow, Violation},
     tally::Rollups,
-    violations::{CountsInMemory, Edition, Overflow, Violation, notes::Notes},
+    violations::notes::Notes,
 };
 
 /// The deadline of an insert.

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::records::violations::{ClockLeap, Drops, Edition, History, HostPeriod};
+use crate::records::{
+    record::{ClockLeap, Edition, HostPeriod},
+    violations::{Drops, History},
+};
 
 /// Damages the bytes of a file.
 type Damage = fn(&mut Vec<u8>);

@@ -3,14 +3,17 @@
 use jiff::Timestamp;
 
 use super::super::{Location, Store};
-use crate::records::{
-    clickhouse::{Attempt, Client, Origin, Portion, inserts, tests::server},
-    tally::{
-        Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series,
-    },
-    violations::{
-        CountsInMemory, Dimension, Edition, Filter, Question, Text, Violation,
-        tests::{edition, violation},
+use crate::{
+    base::text::Text,
+    records::{
+        clickhouse::{Attempt, Client, Origin, Portion, inserts, tests::server},
+        counts::{CountsInMemory, Dimension, Question},
+        record::{Edition, Filter, Violation},
+        tally::{
+            Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups,
+            Series,
+        },
+        violations::tests::{edition, violation},
     },
 };
 

@@ -4,8 +4,12 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::both::Both;
-use crate::records::violations::{
-    Filter, Overflow, RecordColumn, Text, Violation, notes::Notes, tests::violation,
+use crate::{
+    base::text::Text,
+    records::{
+        record::{Filter, Overflow, RecordColumn, Violation},
+        violations::{notes::Notes, tests::violation},
+    },
 };
 
 fn numbers(store: &super::Store, filter: &Filter) -> Vec<String> {

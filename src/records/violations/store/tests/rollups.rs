@@ -3,9 +3,13 @@
 use std::thread;
 
 use super::*;
-use crate::records::violations::{
-    Claimant, Counted, Detail, Dimension, Hour, Overflow, People, PlaceCount, PlaceKind, Places,
-    Question, ReadState, Rollup, Rollups, SeriesKey,
+use crate::records::{
+    counts::{Counted, Dimension, Question},
+    record::Overflow,
+    tally::{
+        Claimant, Detail, Hour, People, PlaceCount, PlaceKind, Places, ReadState, Rollup, Rollups,
+        SeriesKey,
+    },
 };
 
 const KEY: SeriesKey<'_> = SeriesKey {
@@ -91,7 +95,7 @@ fn a_batch_of_counts_that_comes_again_counts_once() {
     let path = folder.path().join("beadle.db");
     let mut appender = appender(&path);
     let hour = Hour::of(violation(0).time);
-    let series = crate::records::violations::Series::of(&violation(0), "crawler");
+    let series = crate::records::tally::Series::of(&violation(0), "crawler");
     let rollup = Rollup { hour, series, requests: 3, folded: 1, dropped: 1 };
     let overflow = Overflow {
         site: Text::word("shop.example"),

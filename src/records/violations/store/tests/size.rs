@@ -3,9 +3,13 @@
 use std::time::Instant;
 
 use super::*;
-use crate::records::violations::{
-    Claimant, Hour, PlaceCount, PlaceKind, Question, Removed, Rollups,
-    size_limit::{Kind, SizeLimit},
+use crate::records::{
+    counts::Question,
+    tally::{Claimant, Hour, PlaceCount, PlaceKind, Rollups},
+    violations::{
+        Removed,
+        size_limit::{Kind, SizeLimit},
+    },
 };
 
 const MIB: u64 = 1 << 20;

@@ -7,18 +7,24 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 
 use super::{appender, batch};
-use crate::records::violations::{
-    Error, Filter, Obstacle, Store, Text, Violation,
-    notes::Notes,
-    retention::Piece,
-    size_limit::Kind,
-    store::{
-        blocks::{PARTS, Pace},
-        connection::BLOCK,
-        records::{COLUMNS, violation as of_row},
+use crate::{
+    base::text::Text,
+    records::{
+        record::{Error, Filter, Obstacle, Violation},
+        violations::{
+            Store,
+            notes::Notes,
+            retention::Piece,
+            size_limit::Kind,
+            store::{
+                blocks::{PARTS, Pace},
+                connection::BLOCK,
+                records::{COLUMNS, violation as of_row},
+            },
+            tests::violation,
+            writer::Target,
+        },
     },
-    tests::violation,
-    writer::Target,
 };
 
 /// The sequence numbers of a small block, and of a large one.

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::records::violations::{SCHEMA, Violation};
+use crate::records::record::{SCHEMA, Violation};
 
 pub use self::finding::{Finding, Status};
 

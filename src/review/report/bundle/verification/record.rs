@@ -7,8 +7,12 @@ use super::{
     finding::{Finding, Status},
 };
 use crate::{
+    base::text::Text,
     formats::robots::{Access, Form, Matcher, Scope, Target, Verdict},
-    records::violations::{Claimant, REDACTED, ReadState, RobotsRead, Text, Violation},
+    records::{
+        record::{REDACTED, RobotsRead, Violation},
+        tally::{Claimant, ReadState},
+    },
     review::report::bundle::{
         file::RECORDS,
         history::Row,
