@@ -482,7 +482,7 @@ fn explain_shows_the_edition_read_and_the_grace() {
         (
             ONE,
             [
-                format!("it may be going by {first}, which allows this"),
+                format!("it may still follow {first}, which allows this"),
                 "pass (robots.disallow.grace)".to_owned(),
             ],
         ),
@@ -490,7 +490,7 @@ fn explain_shows_the_edition_read_and_the_grace() {
             TWO,
             [
                 format!("last fetched the edition in force, {second}, at "),
-                "which it does not go by".to_owned(),
+                "which it has not read".to_owned(),
             ],
         ),
     ] {

@@ -42,7 +42,8 @@ pub(super) fn of_expression(
         losses.push(Loss::new(place, text, why));
     }
     if !is_caseless && !expression.ignores_case {
-        let why = "the source minds upper and lower case; Beadle does not, as RFC 9309 says";
+        let why =
+            "the source distinguishes upper and lower case; Beadle does not, as RFC 9309 says";
         losses.push(Loss::new(place, text, why));
     }
     (tokens, losses)

@@ -142,7 +142,7 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
     if state.lost > 0 {
         let causes: Vec<_> = handles.sink.drops().iter().map(|drop| drop.cause).collect();
         let sentence = format!(
-            "{} since the start were counted, but have no record. The cause says the repair: {}.",
+            "{} since the start were counted, but have no record. See the causes in the log: {}.",
             count(state.lost, "violation"),
             causes.join(", ")
         );
@@ -156,7 +156,7 @@ fn of_evidence(verifier: &Verifier) -> Vec<Trouble> {
     for sources in verifier.sources() {
         let Some(FailingSource { url, error, .. }) = sources.failing.first() else { continue };
         let sentence = format!(
-            "{} of {} can't be fetched, so Beadle goes by earlier copies where it has them. Let it \
+            "{} of {} can't be fetched, so Beadle uses earlier copies where it has them. Let it \
              reach the Internet, or limit evidence.user_agents. For example {}: {}.",
             grouped(sources.failing.len() as u64),
             counted(sources.all, sources.evidence),
@@ -192,8 +192,8 @@ fn of_origin(
         has_address = true;
         if failures > 0 {
             let sentence = format!(
-                "{name}: the name {host} could not be looked up {} in a row, so Beadle goes by its \
-                 last addresses. See to the name servers of this machine.",
+                "{name}: the name {host} could not be looked up {} in a row, so Beadle uses its \
+                 last addresses. Check the name servers of this machine.",
                 count(failures as u64, "time")
             );
             add(sentence, None);

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::path::Target;
+use super::{evasion::drop_invalid_utf8, path::Target};
 
 /// Whether every form of a target lies in `folder`, which ends with a slash: the target begins with
 /// it, and has nothing that an origin may read as two dots.
@@ -18,7 +18,10 @@ pub fn stays_in(target: &[u8], folder: &str) -> bool {
         Some(digits) => digits.iter().all(u8::is_ascii_hexdigit),
         None => false,
     };
-    memmem::find(path, b"..").is_none() && memchr::memchr_iter(b'%', path).all(is_one_octet)
+    // What some decoders drop may stand between two dots.
+    let mut valid = Vec::with_capacity(path.len());
+    drop_invalid_utf8(path, &mut valid);
+    memmem::find(&valid, b"..").is_none() && memchr::memchr_iter(b'%', path).all(is_one_octet)
 }
 
 #[cfg(test)]
@@ -44,6 +47,8 @@ mod tests {
             ("/docs/..%2Fa", false),
             ("/docs/.%2e;/a", false),
             ("/docs/a..b", false),
+            ("/docs/.%E9%2e;/a", false),
+            ("/docs/caf%C3%A9.html", true),
             ("/docs/%252e%252e/a", false),
             ("/docs/%u002e%u002e/a", false),
             ("/docs/a%6?/../b", false),

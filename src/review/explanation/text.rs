@@ -124,7 +124,7 @@ fn editions(lines: &mut Vec<Line>, row: &Explanation, decision: &Decision<'_>) {
             None => format!("in force since {}", one.from),
             Some(until) => format!("in force from {} to {until}", one.from),
         };
-        let note = if one.is_known { "" } else { ", which it does not go by" };
+        let note = if one.is_known { "" } else { ", which it has not read" };
         let others = one.count.map(|count| format!(" and {} older ones", count - 1));
         let others = others.unwrap_or_default();
         let text = format!("{}{others} {period}: {}{note}", one.edition, one.verdict);
@@ -136,9 +136,9 @@ fn editions(lines: &mut Vec<Line>, row: &Explanation, decision: &Decision<'_>) {
             format!("another node has {} in force, which allows this", past.id())
         }
         Excuse::By(past) => {
-            format!("it may be going by {}, which allows this", past.id())
+            format!("it may still follow {}, which allows this", past.id())
         }
-        Excuse::Forgotten => "it may be going by an edition that is not kept any more".to_owned(),
+        Excuse::Forgotten => "it may still follow an edition that is not kept any more".to_owned(),
         Excuse::Unheard => "another node may allow this: this one hears nothing of it".to_owned(),
     };
     if decision.reason != Reason::Grace {

@@ -12,7 +12,7 @@ const HOUR: i64 = 3_600_000;
 /// The longest span that is told apart by hours.
 const MOST_HOURS: i64 = 49;
 
-/// A span of time. Counts are kept by hour, so it begins and ends with an hour; the hour that runs
+/// A span of time. Counts are kept by hour, so it begins and ends with an hour; the present hour
 /// counts as far as it went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {

@@ -1,6 +1,6 @@
 //! Fields that name an origin by its own address, and the site by its own.
 //!
-//! An origin that does not go by the `Host` field redirects clients to its own address, which most
+//! An origin that ignores the `Host` field redirects clients to its own address, which most
 //! of them can't reach. So this address is replaced with the site's, as nginx does by default.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};

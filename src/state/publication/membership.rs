@@ -55,8 +55,8 @@ impl Publisher {
     /// them.
     ///
     /// # Errors
-    /// This node is alone. If it served other rules, the others would take crawlers that obey them for
-    /// violators. They wait until it hears of the others.
+    /// This node is alone. If it served other rules, the others would record
+    /// crawlers that obey them. They wait until it hears of the others.
     pub(super) async fn announce(&mut self, change: &Change) -> Result<(), Diagnostic> {
         let Some(mut ends) = self.fleet.take() else { return Ok(()) };
         let after = next(&self.in_force, change.clone(), self.handles.clock.moment());

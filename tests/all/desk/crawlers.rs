@@ -221,7 +221,7 @@ fn hostile_names_are_shown_and_linked_as_they_are() {
     }
 }
 
-/// Five logged violations of this name in the hour that runs.
+/// Five logged violations of this name in the present hour.
 fn logged(name: &str) -> Rollup {
     let series = Series {
         site: Text::word("site.example"),

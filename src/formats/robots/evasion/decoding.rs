@@ -78,7 +78,7 @@ pub(super) fn read_latin_1(path: &[u8], out: &mut Vec<u8>) -> bool {
 }
 
 /// A path without the octets that are not UTF-8: `/pri%ADvate` is `/private`.
-pub(super) fn drop_invalid_utf8(path: &[u8], out: &mut Vec<u8>) -> bool {
+pub(in crate::formats::robots) fn drop_invalid_utf8(path: &[u8], out: &mut Vec<u8>) -> bool {
     let octets = high_octets(path);
     let mut copied = 0;
     for row in octets.chunk_by(|(before, _), (at, _)| before + 3 == *at) {

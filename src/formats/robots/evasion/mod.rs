@@ -69,7 +69,10 @@ pub use self::{
     steps::Steps,
 };
 
-pub(super) use self::{decoding::mark_all, mark::release};
+pub(super) use self::{
+    decoding::{drop_invalid_utf8, mark_all},
+    mark::release,
+};
 
 /// The rules that a form is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

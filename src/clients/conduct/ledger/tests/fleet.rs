@@ -325,9 +325,9 @@ fn fetches_that_may_be_unknown_excuse_and_a_single_node_knows_all() {
 fn a_name_that_no_catalogue_has_gets_grace_where_another_node_may_know_a_later_fetch() {
     let closed = rulebook("/x", at(0.0), None);
     let open = rulebook("/y", at(2.0), Some(&closed));
-    let closed_again = rulebook("/x", at(3.0), Some(&open));
+    let closed_again = rulebook("/x, /z", at(3.0), Some(&open));
     for (token, expected) in
-        [(TOKEN, "log robots.disallow older"), ("UnheardBot", "pass grace older")]
+        [(TOKEN, "log robots.disallow older"), ("UnheardBot", "pass robots.disallow.grace older")]
     {
         let ledger = Ledger::default();
         ledger.start_collecting();

@@ -276,7 +276,7 @@ impl Case<'_> {
         let Some(lenient) = lenient else { return };
         if !settings.is_excused {
             let what =
-                format!("edition {} allows it, and the site excuses nobody", lenient.edition);
+                format!("edition {} allows it, and the site grants no grace", lenient.edition);
             found.push(Finding::new(Status::Remark, RECORDS, what));
             return;
         }
