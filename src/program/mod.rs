@@ -1,4 +1,4 @@
-//! The program: its verbs, and the server as a whole.
+//! The program: its verbs, and the server as a whole, and what it does beside requests.
 //!
 //! Look here for what a command line does.
 //!

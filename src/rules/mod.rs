@@ -6,7 +6,7 @@
 //! crawlers ─▶ keys ─▶ policy ─▶ enforce
 //! ```
 
-pub mod crawlers; // the catalogue, the claim of a User-Agent, and its evidence
+pub mod crawlers; // the catalogue, the claim of a User-Agent, lists of a crawler's addresses
 pub mod enforce; // the decision about a request
 pub mod keys; // the keys of a policy, and their JSON Schema
 pub mod policy; // the operator's file as validated values

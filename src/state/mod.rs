@@ -8,4 +8,4 @@
 
 pub mod exchange; // the exchange with the other nodes of a fleet
 pub mod fleet; // what the nodes of a fleet tell each other
-pub mod publication; // the state in force, swapped whole
+pub mod publication; // the state in force, swapped whole: policy, files of the origins, editions

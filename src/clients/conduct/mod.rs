@@ -10,7 +10,7 @@
 
 mod breaker; // the stop of refusals at a site
 mod collector; // changes of ladders and breakers
-mod fleet; // what a node hears of the others
+mod contact; // what a node hears of the others
 mod label; // a crawler in metrics
 mod ladder; // the rung of each crawler
 mod ledger; // fetches of robots.txt

@@ -20,7 +20,7 @@ use crate::{
 
 use super::{
     breaker::{Alarm, Breaker, Refusal},
-    fleet::Fleet,
+    contact::Fleet,
     ladder::{Ladder, Move},
     network::Network,
     observations::{BreakerCount, LadderCount, LadderKey, Opening, RungStep},

@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     collector::Collector,
-    fleet::{Contacts, Fleet},
+    contact::{Contacts, Fleet},
     label::label,
     ledger::Ledger,
     limiter::{Key, Limiter, TooSoon},

@@ -52,7 +52,7 @@ pub(crate) use self::{admin_access::admin_token, signals::Control, sockets::Inhe
 use self::{
     admin_access::{admin_access, admin_hosts, read_counts},
     announce::announce,
-    fleet::Joined,
+    membership::Joined,
     offenders::watch_for_alerts,
     sockets::Sockets,
     store::{open_access_log, open_store},
@@ -61,8 +61,8 @@ use self::{
 mod admin_access; // who may use the admin listener
 mod announce; // the first log lines
 mod descriptors; // how many the process may open
-mod fleet; // this node in a fleet
 mod log; // log lines that are dropped
+mod membership; // this node in a fleet
 mod offenders; // what alerts know
 mod signals; // SIGHUP, SIGUSR2 and the end
 mod sockets; // bound once, or inherited from systemd
@@ -180,7 +180,7 @@ impl Service {
             reloads: reloads.clone(),
             few_connections,
         });
-        let joined = fleet::join(fleet, &mut publisher, signals.end_of_start()).await;
+        let joined = membership::join(fleet, &mut publisher, signals.end_of_start()).await;
         let Joined::Ready(exchange) = joined else { return Ok(None) };
         let alerts = watch_for_alerts(&publisher, at_start.clone(), counts);
         tasks.push(tokio::spawn(alerts).abort_handle());

@@ -27,7 +27,7 @@ use super::{
     addresses::AddressBook,
     change::InForce,
     clock::Clock,
-    fleet::Fellowship,
+    fellowship::Fellowship,
     memory::{self, Memory},
     origin_files::{Hold, OriginReports},
     replacement::ReplacedBySite,

@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     change::{Change, InForce, next},
-    fleet::{self, FleetPort, Learned, Spread},
+    fellowship::{self, FleetPort, Learned, Spread},
     publisher::Publisher,
 };
 
@@ -21,7 +21,7 @@ const RETRY: Duration = Duration::from_secs(5);
 impl Publisher {
     /// Joins a fleet. From now on, new editions are announced to the returned port.
     pub fn join_fleet(&mut self) -> FleetPort {
-        let (ends, port) = fleet::channel();
+        let (ends, port) = fellowship::channel();
         self.fleet = Some(ends);
         self.handles.clock.hold();
         self.handles.fellowship.is_member.store(true, Ordering::Relaxed);

@@ -47,8 +47,8 @@ mod addresses; // addresses of the origins' names
 mod change; // the state and its changes: pure
 mod clock; // the time, corrected for clock changes
 mod counters; // the counters of one site
+mod fellowship; // announcements to the other nodes of a fleet, and what they serve
 mod files; // policy and catalogue files
-mod fleet; // announcements to the other nodes of a fleet, and what they serve
 mod handles; // the handles that requests need
 mod log; // log lines about rulebooks
 mod membership; // the publisher in a fleet
@@ -69,11 +69,11 @@ pub use self::{
     addresses::{AddressBook, Addresses},
     change::{Change, FilesBySite, InForce, next},
     clock::Clock,
+    fellowship::{Announcement, Fellowship, FleetPort, Learned, Spread},
     files::{
         OLD_PLACE, PolicyRead, open_file, read_catalogue_file, read_file, read_policy,
         read_policy_bytes, read_policy_with,
     },
-    fleet::{Announcement, Fellowship, FleetPort, Learned, Spread},
     handles::Handles,
     memory::{KEPT, Memory},
     origin_files::{Hold, OriginReport, OriginReports},

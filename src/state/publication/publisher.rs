@@ -43,7 +43,7 @@ use crate::{
 use super::{
     addresses::AddressBook,
     change::{Change, FilesBySite, InForce, next},
-    fleet::FleetEnds,
+    fellowship::FleetEnds,
     handles::Handles,
     log,
     memory::{self, Memory},

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     change::Change,
-    fleet::{FleetEnds, Learned},
+    fellowship::{FleetEnds, Learned},
     handles::Handles,
     log, memory,
     origin_files::News,

@@ -166,7 +166,7 @@ impl Forms {
             takes(Steps::DECODE_UNICODE).then(|| decoding::decode_loosely(letter)).flatten();
         let latin_1 = reread(letter, decoding::read_latin_1);
         let is_invalid = latin_1.is_some() && takes(Steps::DROP_INVALID_UTF8);
-        let valid = is_invalid.then(|| reread(letter, decoding::drop_invalid_utf8)).flatten();
+        let valid = is_invalid.then(|| reread(letter, drop_invalid_utf8)).flatten();
         let latin_1 = latin_1.filter(|_| takes(Steps::DECODE_LATIN_1));
         let by_backslash = by_backslash.filter(|_| takes(Steps::READ_BACKSLASH));
         let others = [loosely.as_deref(), latin_1.as_deref(), valid.as_deref(), by_backslash];
