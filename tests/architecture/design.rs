@@ -17,7 +17,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         17_000,
     ),
     ("clients", &["evidence", "conduct"], 7_500),
-    ("outside", &["alerts", "tls", "acme", "remote"], 3_500),
+    ("outside", &["alerts", "tls", "acme", "remote"], 3_600),
     ("state", &["fleet", "publication", "exchange"], 10_700),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_250),
     ("review", &["report", "explanation", "replay", "trial", "audit"], 10_850),

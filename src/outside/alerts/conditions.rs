@@ -121,25 +121,15 @@ impl Watcher {
         events
     }
 
-    /// Hears of an event at another node. Whether it is to be sent: no event has told the same within
-    /// ten minutes. New offenders come with the next look.
-    pub fn hears(&mut self, event: &Event, since_start: Duration) -> bool {
-        let kind = self.on.iter().copied().find(|kind| kind.as_str() == event.kind);
-        let Some(kind) = kind else { return false };
-        if kind == AlertKind::NewOffender {
-            let named = event.details.get("offenders").and_then(Value::as_array);
-            for one in named.into_iter().flatten() {
-                let text = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
-                self.offenders.note(text("site"), text("product_token"));
-            }
-            return false;
+    /// Notes the new offenders of an event of another node. Whether an event has told of all of them; else
+    /// one does at the next look.
+    pub fn has_told(&mut self, event: &Event) -> bool {
+        let named = event.details.get("offenders").and_then(Value::as_array);
+        for one in named.into_iter().flatten() {
+            let text = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
+            self.offenders.note(text("site"), text("product_token"));
         }
-        let key = (kind, event.subject.clone());
-        let is_new = !self.told.contains_key(&key);
-        if is_new {
-            self.told.insert(key, Told { at: since_start, is_over: true });
-        }
-        is_new
+        self.offenders.news().is_empty()
     }
 
     fn of_lost_records(&self, state: &State) -> Option<Condition> {

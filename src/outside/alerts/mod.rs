@@ -21,6 +21,7 @@ pub use self::{
 };
 
 mod conditions; // a state -> the events that begin
+mod dispatch; // which events of a fleet this node sends
 mod event; // one event, as JSON
 mod offenders; // the crawlers that violated the rules before
 mod rates; // counts of the last minute

@@ -23,8 +23,8 @@ const MOST_WAITING: usize = 256;
 pub struct Handed {
     /// Its id at the webhook.
     pub id: String,
-    /// The webhook that wants it, by its number in the policy.
-    pub webhook: usize,
+    /// The webhook that wants it, by [`Webhook::key`](super::Webhook::key).
+    pub webhook: String,
     /// Whether this run raised it.
     pub is_own: bool,
     /// The event.
@@ -35,6 +35,7 @@ pub struct Handed {
 #[derive(Debug, Default)]
 pub struct Relay {
     is_shared: AtomicBool,
+    has_webhooks: AtomicBool,
     waiting: Mutex<VecDeque<Handed>>,
     kept: Mutex<Vec<Handed>>,
     settled: Mutex<BTreeSet<String>>,
@@ -49,6 +50,16 @@ impl Relay {
     /// Whether a node of the fleet sends the events of all.
     pub(super) fn is_shared(&self) -> bool {
         self.is_shared.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether this node has webhooks.
+    pub(super) fn set_webhooks(&self, has_webhooks: bool) {
+        self.has_webhooks.store(has_webhooks, Ordering::Relaxed);
+    }
+
+    /// Whether this node has webhooks, so that it can send the events of all.
+    pub fn has_webhooks(&self) -> bool {
+        self.has_webhooks.load(Ordering::Relaxed)
     }
 
     /// Hands an event over to the server.

@@ -9,10 +9,11 @@ use std::{
 use jiff::Timestamp;
 use tokio::{sync::watch, time::interval};
 
-use crate::base::metrics::Metrics;
+use crate::{base::metrics::Metrics, rules::policy::AlertKind};
 
 use super::{
     conditions::Watcher,
+    dispatch::{Dispatch, Step},
     event::Event,
     offenders::Offender,
     relay::{Handed, Relay},
@@ -27,10 +28,11 @@ pub const EVERY: Duration = Duration::from_secs(2);
 /// A webhook with its conditions and its queue.
 struct Alarm {
     webhook: Webhook,
+    key: String,
     watcher: Watcher,
     sender: Sender,
-    /// The events of the fleet that wait for the sender, or that it has finished.
-    taken: BTreeSet<String>,
+    /// The events that it sends for the fleet.
+    dispatch: Dispatch,
 }
 
 /// Watches until `webhooks` ends. A change of the webhooks keeps those that stay as they are.
@@ -47,7 +49,8 @@ pub async fn run(
     let mut alarms: Vec<Alarm> = Vec::new();
     let present = webhooks.borrow_and_update().clone();
     // At the start nothing has happened, even if requests came since.
-    follow(&mut alarms, present, &known, (&State::default(), start.elapsed()), metrics);
+    let exits = (relay, metrics);
+    follow(&mut alarms, present, &known, (&State::default(), start.elapsed()), exits);
     let mut ticks = interval(EVERY);
     loop {
         tokio::select! {
@@ -56,24 +59,17 @@ pub async fn run(
                     return;
                 }
                 let present = webhooks.borrow_and_update().clone();
-                follow(&mut alarms, present, &known, (&read(), start.elapsed()), metrics);
+                follow(&mut alarms, present, &known, (&read(), start.elapsed()), exits);
             }
             _ = ticks.tick(), if !alarms.is_empty() => {
                 let (state, since_start) = (read(), start.elapsed());
                 send_kept(&mut alarms, relay, since_start, metrics);
-                let is_shared = relay.is_shared();
-                for (webhook, alarm) in alarms.iter_mut().enumerate() {
-                    for event in alarm.look(&state, since_start) {
-                        let id = Message::new_id();
-                        match is_shared {
-                            true => relay.hand_over(Handed { id, webhook, is_own: true, event }),
-                            false => alarm.send(id, &event, metrics),
-                        }
-                    }
+                for alarm in &mut alarms {
+                    alarm.look(&state, since_start, exits);
                 }
-                if !is_shared {
+                if !relay.is_shared() {
                     for Handed { id, webhook, event, .. } in relay.take_back() {
-                        if let Some(alarm) = alarms.get(webhook) {
+                        if let Some(alarm) = alarms.iter().find(|alarm| alarm.key == webhook) {
                             alarm.send(id, &event, metrics);
                         }
                     }
@@ -83,33 +79,35 @@ pub async fn run(
     }
 }
 
-/// Sends what the fleet's server keeps for the webhooks, and settles what needs no more sending.
+/// Sends what the fleet's server keeps for the webhooks, and settles what needs no more sending. What is
+/// for a webhook that this node does not have stays at the server.
 fn send_kept(alarms: &mut [Alarm], relay: &Relay, since_start: Duration, metrics: &Metrics) {
     for alarm in alarms.iter_mut() {
         while let Some(id) = alarm.sender.next_finished() {
-            if alarm.taken.contains(&id) {
+            if alarm.dispatch.finish(&id) {
                 relay.settle(id);
             }
         }
     }
-    let kept = relay.kept();
-    for alarm in alarms.iter_mut() {
-        alarm.taken.retain(|id| kept.iter().any(|one| one.id == *id));
-    }
-    for Handed { id, webhook, is_own, event } in kept {
-        let Some(alarm) = alarms.get_mut(webhook) else {
-            relay.settle(id);
-            continue;
-        };
+    for Handed { id, webhook, is_own, mut event } in relay.kept() {
+        let alarm = alarms.iter_mut().find(|alarm| alarm.key == webhook);
         // Without room it waits at the server.
-        if alarm.taken.contains(&id) || !alarm.sender.has_room() {
-            continue;
+        let Some(alarm) = alarm.filter(|alarm| alarm.sender.has_room()) else { continue };
+        if event.kind == AlertKind::NewOffender.as_str() {
+            if !is_own {
+                // An own event tells of them, unless one did.
+                if alarm.watcher.has_told(&event) {
+                    relay.settle(id);
+                }
+                continue;
+            }
+            // Each names others.
+            event.subject.clone_from(&id);
         }
-        if is_own || alarm.watcher.hears(&event, since_start) {
-            alarm.send(id.clone(), &event, metrics);
-            alarm.taken.insert(id);
-        } else {
-            relay.settle(id);
+        match alarm.dispatch.step(&id, &event, since_start) {
+            Step::Send => alarm.send(id, &event, metrics),
+            Step::Keep => {}
+            Step::Settle => relay.settle(id),
         }
     }
 }
@@ -121,7 +119,7 @@ fn follow(
     webhooks: Vec<Webhook>,
     known: &BTreeSet<Offender>,
     (state, since_start): (&State, Duration),
-    metrics: &Arc<Metrics>,
+    (relay, metrics): (&Relay, &Arc<Metrics>),
 ) {
     let mut before = std::mem::take(alarms);
     for webhook in webhooks {
@@ -131,19 +129,31 @@ fn follow(
             None => {
                 let watcher = Watcher::new(&webhook.alert, known.clone());
                 let sender = Sender::start(webhook.clone(), Arc::clone(metrics));
-                let mut alarm = Alarm { webhook, watcher, sender, taken: BTreeSet::new() };
-                for event in alarm.look(state, since_start) {
-                    alarm.send(Message::new_id(), &event, metrics);
-                }
+                let (key, dispatch) = (webhook.key(), Dispatch::default());
+                let mut alarm = Alarm { webhook, key, watcher, sender, dispatch };
+                alarm.look(state, since_start, (relay, metrics));
                 alarm
             }
         });
     }
+    relay.set_webhooks(!alarms.is_empty());
 }
 
 impl Alarm {
-    fn look(&mut self, state: &State, since_start: Duration) -> Vec<Event> {
-        self.watcher.look(state, Timestamp::now(), since_start)
+    /// Sends what begins, or hands it over to the fleet's server.
+    fn look(
+        &mut self,
+        state: &State,
+        since_start: Duration,
+        (relay, metrics): (&Relay, &Arc<Metrics>),
+    ) {
+        for event in self.watcher.look(state, Timestamp::now(), since_start) {
+            let (id, webhook) = (Message::new_id(), self.key.clone());
+            match relay.is_shared() {
+                true => relay.hand_over(Handed { id, webhook, is_own: true, event }),
+                false => self.send(id, &event, metrics),
+            }
+        }
     }
 
     /// Sends an event.

@@ -104,6 +104,14 @@ impl Webhook {
         Ok(Self { alert: alert.clone(), secret, client })
     }
 
+    /// What tells it from others in all nodes of a fleet, whatever its place in the policy. It does not show
+    /// the URL, which may be a secret.
+    pub fn key(&self) -> String {
+        let text = format!("{} {:?}", self.alert.url.reveal(), self.alert.on);
+        let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+        digest.as_ref().iter().take(8).map(|octet| format!("{octet:02x}")).collect()
+    }
+
     /// Whether two webhooks have the same settings and the same secret.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.alert == other.alert && self.secret == other.secret

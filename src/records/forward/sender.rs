@@ -37,7 +37,7 @@ pub(super) struct Sender {
     settings: Settings,
     client: Option<Client>,
     is_migrated: bool,
-    /// Whether this process has seen our tables.
+    /// Whether the tables took records since they were made or found.
     had_tables: bool,
     shipment: Option<Shipment>,
     /// The most bytes of the next shipment.
@@ -125,6 +125,7 @@ impl Sender {
         match shipment.send(&client).map_err(Stop::Server)? {
             Progress::Took(records) => {
                 self.refusals = 0;
+                self.had_tables = true;
                 self.shared.took(records);
             }
             Progress::Halved => {}
@@ -160,7 +161,7 @@ impl Sender {
         if !self.is_migrated {
             migrate(&client, DEADLINE)?;
             self.is_migrated = true;
-            if std::mem::replace(&mut self.had_tables, true) {
+            if std::mem::take(&mut self.had_tables) {
                 let code = "clickhouse.tables_lost";
                 tracing::error!(
                     code,

@@ -118,6 +118,7 @@ pub(super) struct Dues {
     pub(super) trim: Duration,
     pub(super) rewrite: Duration,
     pub(super) lease: Duration,
+    pub(super) notices: Duration,
     pause: Duration,
 }
 
@@ -262,6 +263,10 @@ impl Member {
                 error = %failure,
                 "the fleet's server does not answer: this node goes on without it"
             );
+        }
+        self.progress.has_lease = false;
+        if self.is_alone() {
+            self.handles.fellowship.alerts.set_shared(false);
         }
         self.handles.metrics.fleet_failure(failure.code());
         self.dues.pause = (self.dues.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);

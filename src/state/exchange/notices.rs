@@ -9,7 +9,7 @@ use crate::{
 use super::member::Member;
 
 /// The most events that the server keeps for one fleet.
-const MOST: usize = 1_024;
+const MOST: usize = 256;
 
 impl Member {
     /// The events that the server does not have, by their ids.
@@ -24,7 +24,7 @@ impl Member {
                 at: shift.told(event.at),
                 summary: event.summary.clone(),
                 details: event.details.clone(),
-                webhook: *webhook,
+                webhook: webhook.clone(),
             };
             (id.clone(), notice.text())
         };
@@ -47,14 +47,10 @@ impl Member {
         for (id, _) in kept.drain(..excess) {
             alerts.settle(id);
         }
-        let mut known = Vec::new();
-        for (id, text) in kept {
-            match Notice::read(&text).and_then(|notice| self.handed(id.clone(), notice, shift)) {
-                Some(handed) => known.push(handed),
-                None => alerts.settle(id),
-            }
-        }
-        alerts.keep(known);
+        // A node of a newer version reads the others.
+        let known =
+            kept.into_iter().filter_map(|(id, text)| self.handed(id, Notice::read(&text)?, shift));
+        alerts.keep(known.collect());
     }
 
     fn handed(&self, id: String, notice: Notice, shift: Shift) -> Option<Handed> {

@@ -39,6 +39,8 @@ const REPORT: Duration = Duration::from_secs(5);
 const TRIM: Duration = Duration::from_secs(60);
 const REWRITE: Duration = Duration::from_secs(3_600);
 const LEASE: Duration = Duration::from_secs(4);
+/// How often the node with the lease reads the alerts that the server keeps.
+const NOTICES: Duration = Duration::from_secs(1);
 /// A clock that was set back by less is no trouble: time synchronisation does it.
 const SHOWN: Duration = Duration::from_secs(5);
 /// The most time for a goodbye.
@@ -210,7 +212,10 @@ impl Member {
         let beat = Beat { apart, ..self.gossip.beat(self.progress.applied, is_goodbye) };
         // Never the mark of before: if the server loses its data, every node has to see it.
         let mark = format!("{}-{now}", self.gossip.run);
-        let is_leased = self.dues.lease <= steady && !is_goodbye;
+        let has_webhooks = self.handles.fellowship.alerts.has_webhooks();
+        self.progress.has_lease &= has_webhooks;
+        let is_leased = self.dues.lease <= steady && !is_goodbye && has_webhooks;
+        let reads_notices = self.progress.has_lease && self.dues.notices <= steady;
         let is_trimmed = self.dues.trim <= steady;
         let periods = match self.rewrites && is_due {
             true => self.state.known_periods(now),
@@ -238,18 +243,17 @@ impl Member {
             lease: is_leased.then_some(self.progress.has_lease),
             notices: self.notices(&handed, shift),
             settled: &settled,
-            reads_notices: self.progress.has_lease,
+            reads_notices,
         };
         let (commands, writes) = round.commands();
         let link = connected(&mut self.link)?;
         let sent = self.handles.clock.moment().steady;
         let answer = link.ask(&commands).await?;
         let received = self.handles.clock.moment().steady;
-        let answer = round.read(Replies::new(answer), writes)?;
+        let mut answer = round.read(Replies::new(answer), writes)?;
         let written: Vec<String> = round.editions.into_iter().map(|(id, _)| id).collect();
         self.written.extend(written);
         alerts.handed(&handed);
-        alerts.removed(&settled);
         // Only now: after a failure, they are to be removed yet.
         self.removed.clear();
         self.rewrites &= !is_due;
@@ -258,10 +262,16 @@ impl Member {
             (&mut self.dues.report, REPORT, is_due),
             (&mut self.dues.trim, TRIM, is_trimmed),
             (&mut self.dues.lease, LEASE, is_leased),
+            (&mut self.dues.notices, NOTICES, reads_notices),
         ] {
             if was_done {
                 *due = steady.saturating_add(every);
             }
+        }
+        if reads_notices || !self.progress.has_lease {
+            self.take_notices(std::mem::take(&mut answer.notices), shift);
+            // Only now: what was removed is in the list of before.
+            alerts.removed(&settled);
         }
         self.finish(answer, moment, is_leased)
     }
@@ -280,7 +290,6 @@ impl Member {
         self.note_step(shift, moment);
         let has_more = answer.entries.len() >= READ_AT_ONCE;
         self.state.take_editions(answer.editions);
-        self.take_notices(answer.notices, shift);
         self.take_news(answer.entries, (now, shift), moment);
         if self.state.heard.has_gap() {
             self.handles.metrics.fleet_gap();

@@ -5,9 +5,6 @@ use serde_json::{Map, Value};
 
 use super::news::VERSION;
 
-/// The longest notice that is read, in octets.
-const LONGEST: usize = 1 << 20;
-
 /// An event for the operator, raised at a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
@@ -29,9 +26,8 @@ pub struct Notice {
     /// What it is about.
     #[serde(default)]
     pub details: Map<String, Value>,
-    /// The webhook that wants it, by its number in the policy.
-    #[serde(default)]
-    pub webhook: usize,
+    /// The webhook that wants it: what tells it from others in all nodes.
+    pub webhook: String,
 }
 
 impl Notice {
@@ -42,7 +38,7 @@ impl Notice {
 
     /// Reads a notice. `None` for what is none, and for a newer version.
     pub fn read(text: &[u8]) -> Option<Self> {
-        let notice: Self = (text.len() <= LONGEST).then(|| serde_json::from_slice(text).ok())??;
+        let notice: Self = serde_json::from_slice(text).ok()?;
         (notice.v <= VERSION).then_some(notice)
     }
 }

@@ -197,29 +197,17 @@ fn an_event_is_json_of_a_known_form() {
 }
 
 #[test]
-fn an_event_of_another_node_is_sent_unless_it_was_told() {
-    let mut watcher = watcher(&[]);
-    let mut other = self::watcher(&[]);
-    let open = State { open_breakers: vec!["a.example".to_owned()], ..State::default() };
-    let event = other.look(&open, Timestamp::UNIX_EPOCH, Duration::ZERO).remove(0);
-    let hears = |watcher: &mut Watcher, event: &Event, second: u64| {
-        watcher.hears(event, Duration::from_secs(second))
-    };
-    assert!(hears(&mut watcher, &event, 5));
-    assert!(!hears(&mut watcher, &event, 6), "a third node has it, too");
-    assert!(look(&mut watcher, &open, 7).is_empty(), "and this one");
-    assert!(hears(&mut self::watcher(&[]), &event, 5));
-    // A new offender is one for this node, too, if it is not known.
+fn a_new_offender_at_another_node_is_told_of_once() {
+    let (mut watcher, mut other) = (watcher(&[]), watcher(&[]));
+    look(&mut other, &State::default(), 0);
     let state = State { tallies: vec![tally("CCBot", 1, false)], ..State::default() };
     let event = other.look(&state, Timestamp::UNIX_EPOCH, Duration::from_secs(8)).remove(0);
-    assert!(!hears(&mut watcher, &event, 9));
+    look(&mut watcher, &State::default(), 8);
+    assert!(!watcher.has_told(&event));
     assert_eq!(
         look(&mut watcher, &State::default(), 10),
         ["new_offender a.example: CCBot violates the rules for the first time"]
     );
-    assert!(!hears(&mut watcher, &event, 11));
+    assert!(watcher.has_told(&event));
     assert!(look(&mut watcher, &State::default(), 12).is_empty());
-    // Nothing that the webhook does not want.
-    let unknown = Event { kind: "of_a_newer_version", ..event };
-    assert!(!hears(&mut watcher, &unknown, 13));
 }
