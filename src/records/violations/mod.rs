@@ -3,14 +3,13 @@
 //!
 //! A record enters through [`Sink::record`], which never waits for a disk. Threads of this room
 //! write it to a SQLite database ([`Store`]), to JSON lines ([`jsonl`]), or both. Records that find
-//! no room are counted exactly ([`Overflow`]). Every text in a record is bounded and escaped by its
-//! type ([`Text`]), so that no caller can forget it. This room judges nothing.
+//! no room are counted exactly. Every text in a record is bounded and escaped by its type, so that no
+//! caller can forget it. This room judges nothing.
 //!
-//! The database also keeps the facts that the judgement needs after a restart: every [`Edition`] of
-//! a site's robots.txt, byte for byte, the site of each host ([`HostPeriod`]), [`Quarantined`] files,
-//! each crawler's fetches ([`Fetch`]), jumps of the clock ([`ClockLeap`]), and what origins answered about forms
-//! of paths ([`Probed`]). It counts all requests by
-//! hour ([`Rollups`]); whatever summarises asks for these counts ([`Question`]).
+//! The database also keeps the facts that the judgement needs after a restart: every edition of a site's
+//! robots.txt, byte for byte, the site of each host, files in quarantine, each crawler's fetches, jumps of
+//! the clock, and what origins answered about forms of paths. It counts all requests by hour; whatever
+//! summarises asks for these counts ([`Question`](super::counts::Question)).
 //!
 //! May use: tally, counts, record, lines, clickhouse, forward, robots, text. Must not know: policy,
 //! enforce, proxy, admin, cli.
