@@ -7,5 +7,5 @@
 //! ```
 
 pub mod admin; // the admin listener: login, metrics and health
-pub mod api; // the same as JSON, and exports
+pub mod api; // the data of the pages as JSON, and exports
 pub mod pages; // pages for operators

@@ -12,7 +12,7 @@
 //! bundle     the evidence bundle of one crawler, to download
 //! robots     robots.txt in force, its hits, history and quarantine
 //! policy     the policy in force and its file
-//! try_it     the decision about a request that nobody sends
+//! try_it     the decision about an imagined request
 //! live       violations as they come
 //! ```
 //! Pages are complete without scripts. What they show is read from the database at each request.

@@ -1,10 +1,7 @@
 //! Which of the events that the fleet's server keeps is sent by this node, and which needs no sending.
 //! Pure.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use super::event::Event;
 
@@ -15,8 +12,6 @@ const QUIET: Duration = Duration::from_secs(590);
 /// The events of one webhook that this node sends for the fleet.
 #[derive(Debug, Default)]
 pub(super) struct Dispatch {
-    /// The ids of those that wait for the sender.
-    waiting: BTreeSet<String>,
     /// The last one about each thing, by kind and subject.
     last: BTreeMap<(&'static str, String), Last>,
 }
@@ -42,17 +37,15 @@ pub(super) enum Step {
 impl Dispatch {
     /// What to do with an event that the server keeps. One to send counts as given to the sender.
     pub(super) fn step(&mut self, id: &str, event: &Event, since_start: Duration) -> Step {
-        self.last.retain(|_, last| since_start.saturating_sub(last.at) < QUIET);
+        let is_quiet = |last: &Last| since_start.saturating_sub(last.at) < QUIET;
+        self.last.retain(|_, last| !last.is_finished || is_quiet(last));
         let key = (event.kind, event.subject.clone());
         match self.last.get(&key) {
-            Some(last) if last.id == id => Step::Keep,
-            Some(last) if last.is_finished => Step::Settle,
+            Some(last) if last.is_finished && last.id != id => Step::Settle,
             Some(_) => Step::Keep,
-            None if self.waiting.contains(id) => Step::Keep,
             None => {
                 let last = Last { id: id.to_owned(), at: since_start, is_finished: false };
                 self.last.insert(key, last);
-                self.waiting.insert(id.to_owned());
                 Step::Send
             }
         }
@@ -60,10 +53,8 @@ impl Dispatch {
 
     /// Notes that the sender is done with an event. Whether it was one of the fleet's.
     pub(super) fn finish(&mut self, id: &str) -> bool {
-        for last in self.last.values_mut().filter(|last| last.id == id) {
-            last.is_finished = true;
-        }
-        self.waiting.remove(id)
+        let last = self.last.values_mut().find(|last| last.id == id && !last.is_finished);
+        last.map(|last| last.is_finished = true).is_some()
     }
 }
 

@@ -32,6 +32,12 @@ impl Stamp {
     }
 }
 
+/// The folder of a file; `.` for a name alone.
+pub fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or_else(|| Path::new("."))
+}
+
 /// Checks that the folder of a file exists; the path may be a typing error.
 ///
 /// # Errors

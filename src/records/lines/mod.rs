@@ -21,7 +21,7 @@ mod tests;
 
 pub use self::{
     destination::LogTarget,
-    file::{FILE_MODE, Stamp, check_folder, identity},
+    file::{FILE_MODE, Stamp, check_folder, folder_of, identity},
     life::{MESSAGE_INTERVAL, Phase, STALL, is_due},
     log::Log,
     output::Output,

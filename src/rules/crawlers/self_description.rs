@@ -140,7 +140,7 @@ impl SelfDescription {
             }
             _ => {}
         }
-        // Of a text like a browser's only the engine is asked for.
+        // A text that begins like a browser's needs no more than its engine.
         if self.form == Form::Own || !self.engine {
             let meaning = meaning(bytes);
             self.renderer |= meaning.renderer;

@@ -56,7 +56,7 @@ pub(super) fn meaning(word: &[u8]) -> Meaning {
 }
 
 impl Device {
-    /// The device that a text names. Only a client with a bot's name is asked for it.
+    /// The device that a text names. This reads the text again, so it is for clients with a bot's name.
     pub(super) fn of(text: &[u8]) -> Self {
         let of_word = |word: &[u8]| match word {
             // `wv` is Android's browser inside an app.

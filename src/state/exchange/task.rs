@@ -212,7 +212,9 @@ impl Member {
         let beat = Beat { apart, ..self.gossip.beat(self.progress.applied, is_goodbye) };
         // Never the mark of before: if the server loses its data, every node has to see it.
         let mark = format!("{}-{now}", self.gossip.run);
-        let has_webhooks = self.handles.fellowship.alerts.has_webhooks();
+        let fellowship = Arc::clone(&self.handles.fellowship);
+        let alerts = &fellowship.alerts;
+        let has_webhooks = alerts.has_webhooks();
         self.progress.has_lease &= has_webhooks;
         let is_leased = self.dues.lease <= steady && !is_goodbye && has_webhooks;
         let reads_notices = self.progress.has_lease && self.dues.notices <= steady;
@@ -224,8 +226,6 @@ impl Member {
         if !periods.is_empty() {
             editions.extend(self.state.known_bytes());
         }
-        let fellowship = Arc::clone(&self.handles.fellowship);
-        let alerts = &fellowship.alerts;
         let (handed, settled) = (alerts.waiting(), alerts.settled());
         let round = Round {
             keys: &self.settings.keys,

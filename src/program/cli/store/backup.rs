@@ -17,7 +17,7 @@ use crate::{
         exit::{Error, Exit},
         output::{self, Format},
     },
-    records::violations::Store,
+    records::{lines::folder_of, violations::Store},
 };
 
 /// The mode of a copy, as of the database.
@@ -116,8 +116,7 @@ fn publish(unfinished: &Path, copy: &Path, is_forced: bool) -> io::Result<()> {
         fs::hard_link(unfinished, copy)?;
         fs::remove_file(unfinished)?;
     }
-    let folder = copy.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or_else(|| Path::new(".")))?.sync_all()
+    File::open(folder_of(copy))?.sync_all()
 }
 
 fn failed(path: &Path, error: &io::Error) -> Error {

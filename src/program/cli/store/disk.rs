@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use super::size;
-use crate::{base::escape, program::console::exit::Error};
+use crate::{base::escape, program::console::exit::Error, records::lines::folder_of};
 
 /// Refuses where the disk of a file has fewer free bytes than `needs`. A file system that does not
 /// tell its free space refuses nothing here.
 pub(super) fn need(file: &Path, needs: u64) -> Result<(), Error> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let Ok(found) = rustix::fs::statvfs(folder.unwrap_or_else(|| Path::new("."))) else {
+    let Ok(found) = rustix::fs::statvfs(folder_of(file)) else {
         return Ok(());
     };
     let free = found.f_bavail.saturating_mul(found.f_frsize);

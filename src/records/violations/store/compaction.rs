@@ -15,7 +15,10 @@ use super::{
     connection::{INCREMENTAL, READER_BUSY, Store},
     files::Checkpoint,
 };
-use crate::records::{lines::Stamp, record::Error};
+use crate::records::{
+    lines::{Stamp, folder_of},
+    record::Error,
+};
 
 /// The pages that are given back at once: 1 MiB.
 const STEP: u64 = 256;
@@ -85,8 +88,7 @@ impl Store {
         drop(Self::open_found(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut store = Self::connect(path, flags, READER_BUSY)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or_else(|| Path::new(".")).to_string_lossy().into_owned();
+        let folder = folder_of(path).to_string_lossy().into_owned();
         store.attempt(|connection| {
             // Before anything is read: fails where another process has the database open.
             connection.pragma_update(None, "locking_mode", "exclusive")?;

@@ -16,7 +16,7 @@ use super::{
 use crate::records::{
     clickhouse::Reader,
     counts::CountsInMemory,
-    lines::{FILE_MODE, Stamp, check_folder},
+    lines::{FILE_MODE, Stamp, check_folder, folder_of},
     record::{Error, Obstacle},
 };
 
@@ -291,8 +291,7 @@ const NOT_WRITTEN: [i32; 3] =
 
 /// Whether the file system of a file is mounted read-only.
 fn is_mounted_read_only(path: &Path) -> bool {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let found = rustix::fs::statvfs(folder.unwrap_or_else(|| Path::new(".")));
+    let found = rustix::fs::statvfs(folder_of(path));
     found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
 }
 
