@@ -41,6 +41,8 @@ impl Drop for End<'_> {
 
 struct Fleet {
     nodes: Vec<Mutex<Option<Beadle>>>,
+    /// The numbers in the names of the nodes.
+    names: Vec<AtomicUsize>,
     ports: Vec<u16>,
     lines: Vec<Relay>,
     /// The nodes whose rules are left alone.
@@ -68,6 +70,7 @@ impl Fleet {
             .collect();
         nodes.iter().for_each(|node| node.wait_for_metric("beadle_fleet_nodes", 3.0));
         Self {
+            names: (0..NODES).map(AtomicUsize::new).collect(),
             ports: nodes.iter().map(|node| node.port).collect(),
             nodes: nodes.into_iter().map(|node| Mutex::new(Some(node))).collect(),
             lines,
@@ -160,8 +163,8 @@ impl Fleet {
             if !self.is_still[node].load(Ordering::Relaxed)
                 && let Some(beadle) = self.nodes[node].lock().as_ref()
             {
-                let setup = setup(&self.origin, self.lines[node].port, node, mask);
-                beadle.replace_policy(&beadle.text_of(&setup));
+                let next = self.setup(node, mask);
+                beadle.replace_policy(&beadle.text_of(&next));
                 beadle.signal("HUP");
             }
             std::thread::sleep(Duration::from_millis(600 + dice.roll(900) as u64));
@@ -176,8 +179,20 @@ impl Fleet {
         let closed = (0..PATHS).filter(|path| file.contains(&format!("/p{path}/")));
         let mask = closed.map(|path| 1 << path).sum();
         let mut beadle = self.nodes[node].lock();
-        let setup = setup(&self.origin, self.lines[node].port, node, mask);
+        let setup = self.setup(node, mask);
         *beadle = beadle.take().map(|beadle| beadle.restarted_as("TERM", setup));
+    }
+
+    /// Starts a node again with the name of another one, or with its own.
+    fn restart_as(&self, node: usize, name: usize) {
+        self.names[node].store(name, Ordering::Relaxed);
+        self.restart(node);
+        self.stir();
+    }
+
+    fn setup(&self, node: usize, mask: usize) -> Setup {
+        let name = self.names[node].load(Ordering::Relaxed);
+        setup(&self.origin, self.lines[node].port, name, mask)
     }
 
     /// Lets rules of all nodes change again.
@@ -313,6 +328,20 @@ fn a_replica_that_is_made_primary_for_one_node_refuses_nobody() {
         fleet.lines[1].aim(server.port);
         fleet.wait_until_alone(1, false);
         assert!(replica.ask(&["REPLICAOF", "127.0.0.1", &port]).contains("OK"));
+    });
+    fleet.assert_judges();
+}
+
+#[test]
+fn two_nodes_with_one_name_refuse_nobody() {
+    let Some(server) = Valkey::start() else { return };
+    let fleet = Fleet::start(&server, None);
+    fleet.run("one name", |fleet| {
+        fleet.restart_as(2, 1);
+        (1..NODES).for_each(|node| fleet.wait_until_alone(node, true));
+        std::thread::sleep(LONG);
+        fleet.restart_as(2, 2);
+        (0..NODES).for_each(|node| fleet.wait_until_alone(node, false));
     });
     fleet.assert_judges();
 }

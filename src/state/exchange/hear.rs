@@ -23,9 +23,9 @@ const SLACK: i64 = 3_600_000;
 impl Member {
     /// Takes the registers in.
     pub(super) fn take_registers(&mut self, registers: Registers, moment: Moment) {
-        let own = self.settings.node.clone();
+        let own = &self.gossip.run;
         let now = self.fleet_time(moment).map_or(i64::MIN, |(now, _)| now);
-        if self.state.take_registers(&own, &registers, now) {
+        if self.state.take_registers(own, &registers, now) {
             self.forget_fetches();
         }
         let missing = self.state.heard.close_gaps();
@@ -164,9 +164,9 @@ impl Member {
         let horizon = self.state.roster.horizon(now);
         self.handles.conduct.heard_until(shift.own(horizon));
         let oldest = now.saturating_sub(self.settings.window).saturating_sub(SLACK);
-        let Silent { lost, all } = self.state.forget(now, oldest);
+        let Silent { lost, all, is_any_lost, .. } = self.state.forget(now, oldest);
         self.removed.extend(all);
-        if !lost.is_empty() {
+        if is_any_lost {
             self.forget_fetches();
         }
         for node in lost {

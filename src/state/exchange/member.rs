@@ -17,7 +17,7 @@ use crate::{
         policy::Alone,
     },
     state::{
-        fleet::{Position, Shift, Statement},
+        fleet::{Position, Roster, Shift, Statement},
         publication::{Announcement, FleetPort, Handles, Learned, Spread},
     },
 };
@@ -118,6 +118,7 @@ pub(super) struct Dues {
     pub(super) trim: Duration,
     pub(super) rewrite: Duration,
     pub(super) lease: Duration,
+    pub(super) statement: Duration,
     pub(super) notices: Duration,
     pause: Duration,
 }
@@ -144,9 +145,9 @@ impl Member {
         loaded: oneshot::Sender<()>,
     ) -> Self {
         let FleetPort { announcements, learned } = port;
-        let window = settings.window;
         let absence = Absence::of(&handles);
         let gossip = Gossip::new(settings.node.clone(), Uuid::now_v7().simple().to_string());
+        let roster = Roster::new(&gossip.node, &gossip.run, settings.window);
         Self {
             settings,
             handles,
@@ -155,7 +156,7 @@ impl Member {
             link: None,
             hint: None,
             gossip,
-            state: State::new(window),
+            state: State::new(roster),
             progress: Progress {
                 loaded: Some(loaded),
                 needs_registers: true,

@@ -11,8 +11,8 @@ use crate::{
     rules::enforce::{Edition, EditionId, Elsewhere},
     state::{
         fleet::{
-            Beat, Clocks, Ends, Heard, News, Position, Report, Roster, Shift, Silent, Statements,
-            registers::edition_member,
+            Beat, Clocks, Ends, Heard, News, Position, RECENT, Report, Roster, Shift, Silent,
+            Statements, registers::edition_member,
         },
         publication::Snapshot,
     },
@@ -51,9 +51,9 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Knows nothing yet; `window` is the longest window of a site, in milliseconds.
-    pub(super) fn new(window: i64) -> Self {
-        Self { roster: Roster::new(window), ..Self::default() }
+    /// Knows nothing but the others of a roster yet.
+    pub(super) fn new(roster: Roster) -> Self {
+        Self { roster, ..Self::default() }
     }
 
     /// Takes the registers, at this time of the fleet. Whether a node began anew without a goodbye.
@@ -61,7 +61,7 @@ impl State {
         for beat in &registers.beats {
             self.heard.prime(&beat.run, beat.seq);
         }
-        for report in registers.reports.iter().filter(|report| report.node != own) {
+        for report in registers.reports.iter().filter(|report| report.run != own) {
             self.take_report(report);
         }
         for (site, edition, first, last) in &registers.editions {
@@ -71,27 +71,28 @@ impl State {
         let lost = std::mem::take(&mut self.lost);
         self.has_changed |= !lost.is_empty();
         self.editions.retain(|id, _| !lost.contains(id));
-        self.take_beats(own, registers.beats.clone(), now)
+        self.take_beats(registers.beats.clone(), now)
     }
 
     fn take_report(&mut self, report: &Report) {
-        self.has_changed |= self.statements.take(&report.node, &report.serves);
+        self.has_changed |= self.statements.take(&report.run, &report.serves);
     }
 
     /// Takes the beats of all nodes, at this time of the fleet. Whether a node began anew without a
     /// goodbye.
-    pub(super) fn take_beats(&mut self, own: &str, beats: Vec<Beat>, now: i64) -> bool {
-        let Ends { goodbyes, is_any_lost } = self.roster.take(own, beats, &self.heard, now);
-        for (node, at) in goodbyes {
-            self.has_changed |= self.statements.end(&node, at);
+    pub(super) fn take_beats(&mut self, beats: Vec<Beat>, now: i64) -> bool {
+        let Ends { goodbyes, is_any_lost } = self.roster.take(beats, &self.heard, now);
+        for (run, at) in goodbyes {
+            self.has_changed |= self.statements.end(&run, at);
         }
         is_any_lost
     }
 
-    /// Takes what a new message says about editions.
+    /// Takes what a new message says about its run and editions.
     pub(super) fn take_statement(&mut self, news: &News) {
+        self.roster.note_message(&news.run, news.at);
         if let Some(statement) = &news.serves {
-            self.has_changed |= self.statements.take(&news.node, statement);
+            self.has_changed |= self.statements.take(&news.run, statement);
         }
     }
 
@@ -99,9 +100,14 @@ impl State {
     /// the nodes.
     pub(super) fn forget(&mut self, now: i64, oldest: i64) -> Silent {
         let silent = self.roster.forget_silent(now);
-        for node in &silent.lost {
+        // One whose beats were all overwritten by those of its namesake.
+        let is_unseen =
+            |(run, at): &(&str, i64)| !self.roster.knows(run) && now.saturating_sub(*at) >= RECENT;
+        let unseen = self.statements.open().filter(is_unseen);
+        let unseen: Vec<String> = unseen.map(|(run, _)| run.to_owned()).collect();
+        for run in silent.runs.iter().chain(&unseen) {
             // It may have served until now.
-            self.has_changed |= self.statements.end(node, now);
+            self.has_changed |= self.statements.end(run, now);
         }
         self.statements.forget_before(oldest);
         silent

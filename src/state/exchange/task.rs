@@ -39,6 +39,8 @@ const REPORT: Duration = Duration::from_secs(5);
 const TRIM: Duration = Duration::from_secs(60);
 const REWRITE: Duration = Duration::from_secs(3_600);
 const LEASE: Duration = Duration::from_secs(4);
+/// How often a node states its editions again while another run has its name.
+const STATEMENT: Duration = Duration::from_secs(1);
 /// How often the node with the lease reads the alerts that the server keeps.
 const NOTICES: Duration = Duration::from_secs(1);
 /// A clock that was set back by less is no trouble: time synchronisation does it.
@@ -203,6 +205,11 @@ impl Member {
             self.dues.rewrite = steady.saturating_add(REWRITE);
             self.written.clear();
         }
+        if self.absence.has_rival(steady) && self.dues.statement <= steady {
+            // Its beats are overwritten: so it shows that it is there.
+            self.dues.statement = steady.saturating_add(STATEMENT);
+            self.statement.at = 0;
+        }
         let mut editions = self.state_editions(now);
         let is_due = self.dues.report <= steady || is_goodbye;
         let report = is_due.then(|| self.report(now, shift));
@@ -303,7 +310,7 @@ impl Member {
         }
         let was_here = answer.beats.iter().any(|beat| beat.node == own && !beat.apart);
         self.absence.note_first(answer.mark.as_deref(), was_here, moment.steady);
-        if self.state.take_beats(&own, answer.beats, now) {
+        if self.state.take_beats(answer.beats, now) {
             self.forget_fetches();
         }
         self.note_horizon((now, shift));

@@ -1,6 +1,10 @@
 //! The other nodes of the fleet: who is there, up to when each was heard, and what each has read.
+//!
+//! A run of a node is one of them. Two runs with one name may be one that was killed and the next one,
+//! or two that live: each overwrites the beat of the other. So a run counts until it said goodbye, or
+//! until nothing came from it for the time in which a live one writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     heard::Heard,
@@ -17,9 +21,11 @@ pub const RECENT: i64 = 600_000;
 /// What is taken off the horizon, in milliseconds: estimates of time differ a little.
 const MARGIN: i64 = 1_000;
 
-/// The other nodes.
+/// The other nodes, by run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roster {
+    /// The name of this node, and its run.
+    own: (String, String),
     nodes: BTreeMap<String, Node>,
     /// Whether beats were taken before.
     has_met: bool,
@@ -30,7 +36,7 @@ pub struct Roster {
 /// What beats say about nodes that ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
-    /// The nodes that said goodbye, with the times.
+    /// The runs that said goodbye, with the times.
     pub goodbyes: Vec<(String, i64)>,
     /// Whether a node began anew without a goodbye: nobody knows what it saw last.
     pub is_any_lost: bool,
@@ -43,6 +49,10 @@ pub struct Silent {
     pub lost: Vec<String>,
     /// All of them: their beats can be removed.
     pub all: Vec<String>,
+    /// The runs that ended without a goodbye: of lost nodes, and those that others of their names follow.
+    pub runs: Vec<String>,
+    /// Whether one of these runs may have seen what nobody knows.
+    pub is_any_lost: bool,
 }
 
 /// One other node.
@@ -51,8 +61,12 @@ struct Node {
     beat: Beat,
     /// Everything that it told up to this time was taken in.
     heard_at: i64,
+    /// The time of its last beat or message.
+    seen_at: i64,
     /// `None` if it was seen at the present server.
     missed: Option<Missed>,
+    /// Whether a later run has its name, and its own beat is as before.
+    is_replaced: bool,
 }
 
 /// A node that may be at another server.
@@ -65,16 +79,16 @@ struct Missed {
 }
 
 impl Roster {
-    /// No nodes; `window` is the longest window of a site, in milliseconds.
-    pub fn new(window: i64) -> Self {
-        Self { window, ..Self::default() }
+    /// The others of this node and its run; `window` is the longest window of a site, in milliseconds.
+    pub fn new(node: &str, run: &str, window: i64) -> Self {
+        Self { own: (node.to_owned(), run.to_owned()), window, ..Self::default() }
     }
 
     /// Misses the nodes that were live at `last`, the time of the last exchange: a new connection may
     /// lead to another server. Each is missed until it changes its beat there.
     pub fn miss_live(&mut self, last: i64) {
-        for node in self.nodes.values_mut() {
-            if !node.beat.gone && last.saturating_sub(node.beat.at) < LIVE {
+        for node in self.nodes.values_mut().filter(|node| node.is_present()) {
+            if last.saturating_sub(node.beat.at) < LIVE {
                 node.missed = Some(Missed { is_found: false, until: i64::MAX });
             }
         }
@@ -83,55 +97,101 @@ impl Roster {
     /// The nodes that are missed. They may serve other rules and write so to another server.
     pub fn missed(&self, now: i64) -> impl Iterator<Item = &str> {
         let is_missed = move |node: &&Node| node.missed.is_some_and(|one| now < one.until);
-        self.present().filter(is_missed).map(|node| node.beat.node.as_str())
+        let missed = self.present().filter(is_missed).map(|node| node.beat.node.as_str());
+        missed.collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// Takes the beats of all nodes but `own`. A node that begins anew states what it serves.
-    pub fn take(&mut self, own: &str, beats: Vec<Beat>, heard: &Heard, now: i64) -> Ends {
+    /// Takes the beats of all nodes. A node that begins anew states what it serves.
+    pub fn take(&mut self, beats: Vec<Beat>, heard: &Heard, now: i64) -> Ends {
         let mut ends = Ends::default();
         let is_first = !std::mem::replace(&mut self.has_met, true);
-        for beat in beats.into_iter().filter(|beat| beat.node != own) {
-            let before = self.nodes.get(&beat.node);
+        for beat in beats.into_iter().filter(|beat| beat.run != self.own.1) {
+            let before = self.nodes.get(&beat.run);
             if before.is_none() && self.is_lost(&beat, now) {
                 continue;
             }
-            let same = before.filter(|before| before.beat.run == beat.run);
-            if let Some(before) = before.filter(|before| !before.beat.gone) {
-                if beat.gone && same.is_none() {
-                    // The run before ended while the next one was up already.
-                    continue;
-                }
-                if beat.gone {
-                    ends.goodbyes.push((beat.node.clone(), before.beat.at.max(beat.at)));
-                }
-                ends.is_any_lost |= same.is_none();
+            let is_new = before.is_none();
+            let namesakes = self.nodes.values().filter(|other| other.is_namesake(&beat));
+            let is_any_up = is_new && namesakes.clone().any(|other| !other.beat.gone);
+            if is_any_up && beat.gone {
+                // The run before ended while the next one was up already.
+                continue;
             }
-            let known = same.map_or(i64::MIN, |before| before.heard_at);
+            ends.is_any_lost |= is_any_up;
+            if let Some(before) = before.filter(|before| beat.gone && !before.beat.gone) {
+                ends.goodbyes.push((beat.run.clone(), before.beat.at.max(beat.at)));
+            }
+            let is_same = before.is_some_and(|before| before.beat == beat);
+            let known = before.map_or(i64::MIN, |before| before.heard_at);
             let has_all = heard.has_all(&beat.run, beat.seq);
             let heard_at = if has_all { beat.at.max(known) } else { known };
+            let seen_at = before.map_or(beat.at, |before| before.seen_at.max(beat.at));
             // Also at the first look, a beat may be a copy.
             let until = beat.at.saturating_add(RECENT);
             let missed = match before {
                 None => is_first.then_some(Missed { is_found: true, until }),
-                Some(before) => before.missed.filter(|one| !one.is_found || before.beat == beat),
+                Some(before) => before.missed.filter(|one| !one.is_found || is_same),
             };
             let missed = missed.map(|one| Missed { is_found: true, ..one });
-            self.nodes.insert(beat.node.clone(), Node { beat, heard_at, missed });
+            // The run of this node is later than those that it finds.
+            let is_replaced =
+                before.map_or(beat.node == self.own.0, |before| before.is_replaced && is_same);
+            if is_new {
+                let others = self.nodes.values_mut().filter(|other| other.is_namesake(&beat));
+                others.for_each(|other| other.is_replaced = true);
+            }
+            let node = Node { heard_at, seen_at, missed, is_replaced, beat };
+            self.nodes.insert(node.beat.run.clone(), node);
         }
         ends
     }
 
-    /// Forgets the nodes that were silent for too long, gone or not.
-    pub fn forget_silent(&mut self, now: i64) -> Silent {
-        let all: Vec<&Node> =
-            self.nodes.values().filter(|node| self.is_lost(&node.beat, now)).collect();
-        let name = |node: &&Node| node.beat.node.clone();
-        let lost = all.iter().filter(|node| !node.beat.gone).map(name).collect();
-        let all: Vec<String> = all.iter().map(name).collect();
-        for name in &all {
-            self.nodes.remove(name);
+    /// Notes a message of a run.
+    pub fn note_message(&mut self, run: &str, at: i64) {
+        if let Some(node) = self.nodes.get_mut(run) {
+            node.seen_at = node.seen_at.max(at);
         }
-        Silent { lost, all }
+    }
+
+    /// Whether a run is known.
+    pub fn knows(&self, run: &str) -> bool {
+        self.nodes.contains_key(run)
+    }
+
+    /// Forgets the nodes that were silent for too long, gone or not, and the runs that others of their
+    /// names follow.
+    pub fn forget_silent(&mut self, now: i64) -> Silent {
+        let mut silent = Silent::default();
+        let mut over = Vec::new();
+        for node in self.nodes.values() {
+            let Beat { node: name, run, gone, .. } = &node.beat;
+            let is_silent = now.saturating_sub(node.seen_at) >= LIVE;
+            let is_over = self.is_followed(node) && (is_silent || node.is_gone_and_heard());
+            let is_lost = self.is_lost(&node.beat, now) && !is_over;
+            if is_lost {
+                silent.all.push(name.clone());
+            }
+            if is_lost && !gone {
+                silent.lost.push(name.clone());
+            }
+            if is_lost || is_over {
+                over.push(run.clone());
+            }
+            if (is_lost || is_over) && !gone {
+                silent.runs.push(run.clone());
+                silent.is_any_lost |= !node.is_replaced;
+            }
+        }
+        over.iter().for_each(|run| drop(self.nodes.remove(run)));
+        silent
+    }
+
+    /// Whether another run of its name was seen later, or is there after its goodbye.
+    fn is_followed(&self, node: &Node) -> bool {
+        let is_later =
+            |other: &Node| other.seen_at > node.seen_at || node.beat.gone && !other.beat.gone;
+        let mut namesakes = self.nodes.values().filter(|other| other.is_namesake(&node.beat));
+        node.beat.node == self.own.0 || namesakes.any(is_later)
     }
 
     fn is_lost(&self, beat: &Beat, now: i64) -> bool {
@@ -162,15 +222,30 @@ impl Roster {
     }
 
     fn present(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.values().filter(|node| !node.beat.gone)
+        self.nodes.values().filter(|node| node.is_present())
     }
 
-    /// The present nodes, and those whose last messages have not come yet.
+    /// The runs that may serve yet, and those whose last messages have not come.
     fn unheard(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.values().filter(|node| !node.beat.gone || node.heard_at < node.beat.at)
+        self.nodes.values().filter(|node| !node.is_gone_and_heard())
     }
 
     fn live(&self, now: i64) -> impl Iterator<Item = &Node> {
         self.present().filter(move |node| now.saturating_sub(node.beat.at) < LIVE)
+    }
+}
+
+impl Node {
+    /// Whether it is another run with the name of this one.
+    fn is_namesake(&self, beat: &Beat) -> bool {
+        self.beat.node == beat.node && self.beat.run != beat.run
+    }
+
+    const fn is_present(&self) -> bool {
+        !self.beat.gone && !self.is_replaced
+    }
+
+    const fn is_gone_and_heard(&self) -> bool {
+        self.beat.gone && self.heard_at >= self.beat.at
     }
 }

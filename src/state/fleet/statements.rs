@@ -1,7 +1,7 @@
-//! The editions that each node serves, in time.
+//! The editions that each run of a node serves, in time.
 //!
-//! A node states all editions that it serves, whenever one begins or ends. So the periods of an
-//! edition follow from the statements of a node in their order; how they came does not matter. A
+//! A run states all editions that it serves, whenever one begins or ends. So the periods of an
+//! edition follow from the statements of a run in their order; how they came does not matter. A
 //! node that is about to serve an edition states it beside the one that it still serves.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,10 +12,10 @@ use crate::rules::enforce::EditionId;
 
 use super::rows::lenient;
 
-/// The most statements of a node; the oldest are forgotten.
+/// The most statements of a run; the oldest are forgotten.
 const MOST: usize = 512;
-/// The most nodes.
-const MOST_NODES: usize = 1_024;
+/// The most runs.
+const MOST_RUNS: usize = 1_024;
 
 /// All editions that a node serves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,37 +38,48 @@ pub struct Served {
     pub since: i64,
 }
 
-/// The statements of the other nodes, and periods from registers.
+/// The statements of other runs, and periods from registers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statements {
-    nodes: BTreeMap<String, BTreeMap<i64, BTreeSet<Served>>>,
+    runs: BTreeMap<String, BTreeMap<i64, BTreeSet<Served>>>,
     /// First and last time, by site and edition, of nodes that may be gone.
     past: BTreeMap<(String, String), (i64, i64)>,
 }
 
 impl Statements {
-    /// Takes a statement of a node. Whether it was unknown.
-    pub fn take(&mut self, node: &str, statement: &Statement) -> bool {
-        if self.nodes.len() >= MOST_NODES && !self.nodes.contains_key(node) {
+    /// Takes a statement of a run. Whether it was unknown.
+    pub fn take(&mut self, run: &str, statement: &Statement) -> bool {
+        if self.runs.len() >= MOST_RUNS && !self.runs.contains_key(run) {
             return false;
         }
-        let all = self.nodes.entry(node.to_owned()).or_default();
+        let all = self.runs.entry(run.to_owned()).or_default();
         let editions: BTreeSet<Served> = statement.editions.iter().cloned().collect();
         // Two statements of one millisecond: both hold.
         let known = all.entry(statement.at).or_default();
         let before = known.len();
         known.extend(editions);
         let is_new = known.len() != before || statement.editions.is_empty();
+        if all.len() > MOST {
+            // Those that say what the one before said.
+            let mut last = None;
+            all.retain(|_, editions| last.replace(editions.clone()).as_ref() != Some(editions));
+        }
         while all.len() > MOST {
             all.pop_first();
         }
         is_new
     }
 
-    /// Notes that a node serves nothing since `at`: it said so, or it was silent for too long.
+    /// The runs that serve something, with the times of their last statements.
+    pub fn open(&self) -> impl Iterator<Item = (&str, i64)> {
+        let last = self.runs.iter().filter_map(|(run, all)| Some((run, all.last_key_value()?)));
+        last.filter(|(_, (_, last))| !last.is_empty()).map(|(run, (at, _))| (run.as_str(), *at))
+    }
+
+    /// Notes that a run serves nothing since `at`: it said so, or it was silent for too long.
     /// Whether that is news.
-    pub fn end(&mut self, node: &str, at: i64) -> bool {
-        let Some(all) = self.nodes.get_mut(node) else { return false };
+    pub fn end(&mut self, run: &str, at: i64) -> bool {
+        let Some(all) = self.runs.get_mut(run) else { return false };
         if all.last_key_value().is_none_or(|(_, last)| last.is_empty()) {
             return false;
         }
@@ -88,7 +99,7 @@ impl Statements {
     /// Forgets what ended before `oldest`.
     pub fn forget_before(&mut self, oldest: i64) {
         self.past.retain(|_, (_, last)| *last >= oldest);
-        for all in self.nodes.values_mut() {
+        for all in self.runs.values_mut() {
             // A statement holds until the next one.
             while all.len() > 1 && all.keys().nth(1).is_some_and(|next| *next < oldest) {
                 all.pop_first();
@@ -97,11 +108,11 @@ impl Statements {
                 all.clear();
             }
         }
-        self.nodes.retain(|_, all| !all.is_empty());
+        self.runs.retain(|_, all| !all.is_empty());
     }
 
-    /// The periods of all editions: from the first node that served one until the last that stopped;
-    /// without an end while any node serves it.
+    /// The periods of all editions: from the first run that served one until the last that stopped;
+    /// without an end while any run serves it.
     pub fn periods(&self) -> BTreeMap<(String, EditionId), (i64, Option<i64>)> {
         let mut periods: BTreeMap<(String, EditionId), (i64, Option<i64>)> = BTreeMap::new();
         let mut add = |site: &str, edition: &str, since: i64, until: Option<i64>| {
@@ -117,7 +128,7 @@ impl Statements {
         for ((site, edition), (first, last)) in &self.past {
             add(site, edition, *first, Some(*last));
         }
-        for all in self.nodes.values() {
+        for all in self.runs.values() {
             let ends = all.keys().skip(1).map(|at| Some(*at)).chain([None]);
             for ((at, editions), until) in all.iter().zip(ends) {
                 for one in editions {

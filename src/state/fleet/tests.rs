@@ -238,45 +238,93 @@ fn beat(node: &str, at: i64, seq: u64, read: u64) -> Beat {
 
 #[test]
 fn the_horizon_is_the_time_up_to_which_every_node_was_heard() {
-    let (mut roster, mut heard) = (Roster::default(), Heard::default());
+    let (mut roster, mut heard) = (Roster::new("me", "me-1", 0), Heard::default());
     assert_eq!((roster.horizon(9_000), roster.count(0)), (8_000, 0));
     let beats = vec![beat("me", 1, 9, 0), beat("a", 9_000, 0, 5), beat("b", 8_000, 1, 7)];
-    roster.take("me", beats, &heard, 9_000);
+    roster.take(beats, &heard, 9_000);
     assert_eq!(roster.horizon(9_100), i64::MIN, "b told something that did not come");
     heard.take("b-1", 1, 0);
-    roster.take("me", vec![beat("a", 9_000, 0, 5), beat("b", 8_000, 1, 7)], &heard, 9_100);
+    roster.take(vec![beat("a", 9_000, 0, 5), beat("b", 8_000, 1, 7)], &heard, 9_100);
     assert_eq!((roster.horizon(9_100), roster.count(9_100)), (7_000, 2));
     assert!(roster.have_read(Position(5, 0), 9_100) && !roster.have_read(Position(6, 0), 9_100));
     // A message that is on its way holds the horizon back.
-    roster.take("me", vec![beat("b", 9_500, 2, 7)], &heard, 9_600);
+    roster.take(vec![beat("b", 9_500, 2, 7)], &heard, 9_600);
     assert_eq!(roster.horizon(9_600), 7_000);
     // A silent node does, too, but nobody waits for it.
-    roster.take("me", vec![beat("b", 19_500, 1, 7)], &heard, 19_600);
+    roster.take(vec![beat("b", 19_500, 1, 7)], &heard, 19_600);
     assert_eq!((roster.horizon(19_600), roster.count(19_600)), (8_000, 1));
     assert!(roster.have_read(Position(7, 0), 19_600));
     // One that said goodbye does not.
     let gone = Beat { gone: true, ..beat("a", 19_000, 0, 5) };
-    let ends = roster.take("me", vec![gone], &heard, 19_600);
-    assert_eq!(ends, Ends { goodbyes: vec![("a".to_owned(), 19_000)], is_any_lost: false });
+    let ends = roster.take(vec![gone], &heard, 19_600);
+    assert_eq!(ends, Ends { goodbyes: vec![("a-1".to_owned(), 19_000)], is_any_lost: false });
     assert_eq!(roster.horizon(19_600), 18_500);
-    // A new run of a node takes the place of the one before, which may have seen more than it told.
+    // A new run of a node takes the place of the one before, which may have seen more than it told. That
+    // one holds the horizon back while it may be alive, but nobody waits for it.
     let again = Beat { run: "b-2".to_owned(), ..beat("b", 20_000, 0, 9) };
-    let ends = roster.take("me", vec![again], &heard, 20_000);
+    let ends = roster.take(vec![again], &heard, 20_000);
     assert_eq!(ends, Ends { goodbyes: vec![], is_any_lost: true });
-    assert_eq!(roster.horizon(20_000), 19_000);
+    assert_eq!((roster.horizon(20_000), roster.count(20_000)), (18_500, 1));
+    assert!(roster.have_read(Position(9, 0), 20_000));
     // A goodbye of the run before comes too late.
     let late = Beat { gone: true, ..beat("b", 20_050, 1, 9) };
-    assert_eq!(roster.take("me", vec![late], &heard, 20_100), Ends::default());
-    assert_eq!(roster.count(20_100), 1);
+    let ends = roster.take(vec![late], &heard, 20_100);
+    assert_eq!(ends, Ends { goodbyes: vec![("b-1".to_owned(), 20_050)], is_any_lost: false });
+    assert_eq!((roster.horizon(20_100), roster.count(20_100)), (19_000, 1));
+    assert_eq!(roster.forget_silent(20_100), Silent::default());
+    assert!(!roster.knows("b-1") && roster.knows("b-2"));
+}
+
+#[test]
+fn runs_with_one_name_count_both_until_one_is_silent() {
+    let heard = Heard::default();
+    let mut roster = Roster::new("me", "me-1", 0);
+    let first = |at| beat("a", at, 0, 5);
+    let second = |at| Beat { run: "a-2".to_owned(), ..beat("a", at, 0, 9) };
+    assert_eq!(roster.take(vec![first(9_000)], &heard, 9_000), Ends::default());
+    assert!(roster.take(vec![second(9_200)], &heard, 9_200).is_any_lost);
+    assert_eq!(roster.take(vec![first(9_400)], &heard, 9_400), Ends::default(), "it is up yet");
+    assert_eq!((roster.count(9_400), roster.horizon(9_400)), (2, 8_200));
+    assert!(!roster.have_read(Position(9, 0), 9_400));
+    // The beats of the first one are overwritten, but it tells something.
+    roster.take(vec![second(19_000)], &heard, 19_000);
+    roster.note_message("a-1", 15_000);
+    assert_eq!((roster.forget_silent(24_999), roster.horizon(19_000)), (Silent::default(), 8_400));
+    let silent = roster.forget_silent(25_000);
+    let runs = vec!["a-1".to_owned()];
+    assert_eq!(silent, Silent { runs, is_any_lost: true, ..Silent::default() });
+    assert_eq!((roster.count(25_000), roster.horizon(25_000)), (1, 18_000));
+    // Another run with the name of this node: none that it waits for, unless it writes.
+    let rival = |at| Beat { run: "me-2".to_owned(), ..beat("me", at, 0, 0) };
+    roster.take(vec![rival(25_000)], &heard, 25_000);
+    assert!(roster.have_read(Position(9, 0), 25_000));
+    roster.take(vec![rival(25_200)], &heard, 25_200);
+    assert!(!roster.have_read(Position(9, 0), 25_200));
+    let ends = roster.take(vec![Beat { gone: true, ..rival(25_400) }], &heard, 25_400);
+    assert_eq!(ends.goodbyes, [("me-2".to_owned(), 25_400)]);
+    assert_eq!((roster.forget_silent(25_400), roster.knows("me-2")), (Silent::default(), false));
+}
+
+#[test]
+fn what_a_run_states_again_takes_no_room() {
+    let mut all = Statements::default();
+    let state = |at, number| Statement { at, editions: vec![served("a", number, 1)] };
+    assert!(all.take("one", &state(1, 1)));
+    assert!((2..2_000).all(|at| all.take("one", &state(at, 2))));
+    let periods = all.periods();
+    assert_eq!(periods.get(&("a".to_owned(), edition(1))), Some(&(1, Some(2))));
+    let open: Vec<_> = all.open().collect();
+    assert_eq!(open.len(), 1);
+    assert!(all.end("one", 2_000) && all.open().next().is_none());
 }
 
 #[test]
 fn a_node_is_awaited_until_it_writes_to_the_present_server() {
     let heard = Heard::default();
     let missed = |roster: &Roster, now| roster.missed(now).map(str::to_owned).collect::<Vec<_>>();
-    let mut roster = Roster::default();
+    let mut roster = Roster::new("me", "me-1", 0);
     let take = |roster: &mut Roster, beats: &[Beat], now| {
-        roster.take("me", beats.to_vec(), &heard, now);
+        roster.take(beats.to_vec(), &heard, now);
     };
     let gone = Beat { gone: true, ..beat("gone", 99_000, 0, 0) };
     let old = beat("old", 100_000 - RECENT, 0, 0);
@@ -307,16 +355,16 @@ fn a_node_is_awaited_until_it_writes_to_the_present_server() {
 fn a_node_that_is_silent_for_a_day_and_the_longest_window_is_lost_once() {
     let (heard, day) = (Heard::default(), 24 * 3_600_000);
     for (window, lost_after) in [(0, day), (day / 2, day), (2 * day, 2 * day)] {
-        let mut roster = Roster::new(window);
+        let mut roster = Roster::new("me", "me-1", window);
         let gone = Beat { gone: true, ..beat("gone", 5_000, 0, 0) };
         let beats = vec![beat("a", 20_000, 0, 0), gone];
-        roster.take("me", beats.clone(), &heard, 20_000);
+        roster.take(beats.clone(), &heard, 20_000);
         assert_eq!(roster.forget_silent(4_999 + lost_after), Silent::default());
         let silent = roster.forget_silent(20_000 + lost_after);
         assert_eq!(silent.lost, ["a"]);
         assert_eq!(silent.all, ["a", "gone"], "their beats are removed");
         // Until that is done, they come again.
-        roster.take("me", beats, &heard, 20_000 + lost_after);
+        roster.take(beats, &heard, 20_000 + lost_after);
         assert_eq!(roster.forget_silent(20_000 + lost_after), Silent::default());
     }
 }

@@ -1,6 +1,12 @@
 //! The publisher in a fleet: it waits for the other nodes before it serves a new edition.
 
-use std::{sync::Arc, sync::atomic::Ordering, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::sync::oneshot;
 
@@ -92,12 +98,7 @@ impl Publisher {
     /// [`RETRY`] where the contact comes and goes.
     pub(super) fn stops_holding(&mut self) -> bool {
         let (fellowship, steady) = (&self.handles.fellowship, self.handles.clock.moment().steady);
-        let is_due = !fellowship.is_alone() && steady >= self.next_retry;
-        let stops = is_due && fellowship.holds.swap(false, Ordering::Relaxed);
-        if stops {
-            self.next_retry = steady.saturating_add(RETRY);
-        }
-        stops
+        !fellowship.is_alone() && is_due(&mut self.next_retry, &fellowship.holds, steady)
     }
 
     /// Judges by the editions of other nodes from now on.
@@ -109,6 +110,16 @@ impl Publisher {
     }
 }
 
+/// Whether something is held, and to be tried now. Then nothing is held, and the next attempt is due in
+/// [`RETRY`].
+fn is_due(next: &mut Duration, holds: &AtomicBool, steady: Duration) -> bool {
+    let is_due = steady >= *next && holds.swap(false, Ordering::Relaxed);
+    if is_due {
+        *next = steady.saturating_add(RETRY);
+    }
+    is_due
+}
+
 /// The editions that `after` serves and `before` does not.
 fn new_editions(before: &InForce, after: &InForce) -> Vec<(String, Arc<Edition>)> {
     let was_served = |name: &str, edition: &Edition| {
@@ -118,4 +129,28 @@ fn new_editions(before: &InForce, after: &InForce) -> Vec<(String, Arc<Edition>)
     let sites = after.rulebook.sites().iter();
     let new = sites.filter(|site| !was_served(&site.name, site.edition()));
     new.map(|site| (site.name.clone(), Arc::clone(site.timeline.current()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_tried_at_once_and_then_once_in_five_seconds() {
+        let (mut next, holds) = (Duration::ZERO, AtomicBool::new(false));
+        let mut tried = Vec::new();
+        // Each attempt fails, and so does each reload between two of them: both hold again.
+        for tick in 0..80 {
+            holds.store(tick >= 6, Ordering::Relaxed);
+            let steady = Duration::from_millis(250 * tick);
+            if is_due(&mut next, &holds, steady) {
+                tried.push(tick);
+            }
+        }
+        assert_eq!(tried, [6, 26, 46, 66]);
+        holds.store(false, Ordering::Relaxed);
+        assert!(!is_due(&mut next, &holds, Duration::from_secs(60)), "nothing is held");
+        holds.store(true, Ordering::Relaxed);
+        assert!(is_due(&mut next, &holds, Duration::from_secs(60)), "the pause is over");
+    }
 }
