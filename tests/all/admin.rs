@@ -32,6 +32,7 @@ beadle_clickhouse_failures_total counter
 beadle_clickhouse_inserts_total counter
 beadle_clickhouse_records_total counter
 beadle_clickhouse_refused_rows_total counter
+beadle_connections_full gauge
 beadle_crawl_delay_requests_total counter
 beadle_crawler_requests_total counter
 beadle_database_bytes gauge

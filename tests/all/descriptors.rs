@@ -1,4 +1,4 @@
-//! Without file descriptors new connections wait; the program goes on and needs no restart.
+//! With few file descriptors new connections wait or get 503; the program goes on and needs no restart.
 
 use std::{
     path::{Path, PathBuf},
@@ -79,15 +79,21 @@ fn a_request_that_is_accepted_has_a_descriptor_for_its_origin() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, "").files(64).start();
     beadle.wait_for_stderr("few open files");
-    let mut clients: Vec<Client> = (0..60).map(|_| Client::connect(beadle.port)).collect();
-    // 16 have a place, the others wait; each network has a quarter of the requests at a time.
+    let mut clients: Vec<Client> = (0..16).map(|_| Client::connect(beadle.port)).collect();
+    // 16 have a place; each network has a quarter of the requests at a time.
     for client in clients.iter_mut().take(16) {
         assert_eq!(Request::get("/").send_over(client).status, 200);
     }
     assert!(!beadle.stderr().contains("could be accepted"), "{}", beadle.stderr());
     let desk = beadle.admin_page("/").text();
     assert!(desk.contains("16 connections of clients are open at a time"), "{desk}");
+    // Others wait for a second, and then there are descriptors to say no.
+    for _ in 0..40 {
+        assert_eq!(Request::get("/").send(beadle.port).status, 503);
+    }
+    assert!(beadle.admin_page("/healthz").text().contains("all connections are taken"));
     // The end of one is the turn of another.
-    drop(clients.drain(..16).collect::<Vec<_>>());
-    assert_eq!(Request::get("/").send_over(&mut clients[0]).status, 200);
+    clients.pop();
+    let is_served = || (Request::get("/").send(beadle.port).status == 200).then_some(());
+    wait_for("a place", is_served);
 }

@@ -149,7 +149,7 @@ fn a_client_network_has_its_share_of_connections() {
 }
 
 #[test]
-fn connections_beyond_all_wait_for_room() {
+fn connections_beyond_all_wait_for_room_and_get_503_if_there_is_none() {
     let origin = Origin::plain();
     let beadle = start(&origin, "  limits: { connections: 3 }\n");
     let mut kept: Vec<_> = (0..3).map(|_| is_served(beadle.port).expect("room")).collect();
@@ -158,6 +158,23 @@ fn connections_beyond_all_wait_for_room() {
     beadle.wait_for_metric("beadle_refusals_total{reason=\"proxy.connections\"}", 1.0);
     kept.pop();
     assert_eq!(waiting.response("GET").expect("an answer").status, 200);
+    // If none ends, they are turned away, also while others say nothing.
+    kept.push(waiting);
+    let silent: Vec<_> = (0..20).map(|_| Client::connect(beadle.port)).collect();
+    let refused = Request::get("/x").send(beadle.port);
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    let health = beadle.admin_page("/healthz").text();
+    assert!(health.contains("degraded: all connections are taken"), "{health}");
+    beadle.wait_for_metric("beadle_connections_full", 1.0);
+    drop(silent);
+    kept.clear();
+    let freed = (0..200).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        is_served(beadle.port)
+    });
+    assert!(freed.is_some(), "an end makes room");
+    beadle.wait_for_metric("beadle_connections_full", 0.0);
+    assert_eq!(beadle.admin_page("/healthz").text(), "ok\n");
 }
 
 #[test]

@@ -40,6 +40,7 @@ pub(super) struct Families {
     pub(super) access_log_drops: IntCounterVec,
     pub(super) access_log_degraded: IntGauge,
     pub(super) log_drops: IntCounter,
+    pub(super) connections_full: IntGauge,
     pub(super) log_blocked: IntGauge,
     pub(super) policy: IntGaugeVec,
     pub(super) last_reload_successful: IntGauge,
@@ -226,6 +227,10 @@ impl Families {
             log_drops: counter(
                 "beadle_log_drops_total",
                 "Log lines that were dropped, because standard error was not read.",
+            )?,
+            connections_full: gauge(
+                "beadle_connections_full",
+                "1 while clients are turned away, because all connections are taken.",
             )?,
             log_blocked: gauge(
                 "beadle_log_blocked",

@@ -292,6 +292,11 @@ impl Metrics {
         self.families.log_blocked.set(i64::from(is_blocked));
     }
 
+    /// Shows whether clients are turned away, because all connections are taken.
+    pub fn connections_full(&self, is_full: bool) {
+        self.families.connections_full.set(i64::from(is_full));
+    }
+
     /// Removes the rungs of a site that has no ladder any more.
     pub fn forget_ladder(&self, site: &str) {
         forget(&self.families.ladder_rung, site, |labels| self.families.ladder_rung.remove(labels));

@@ -71,6 +71,11 @@ impl Metrics {
         logs.map(|(_, log, reason)| (log, reason)).collect()
     }
 
+    /// Whether clients are turned away, because all connections are taken.
+    pub fn are_connections_full(&self) -> bool {
+        self.families.connections_full.get() != 0
+    }
+
     /// The lookups of addresses by outcome.
     pub fn lookups(&self) -> Vec<(String, u64)> {
         let read = |labels: &HashMap<&str, &str>, metric: &Metric| {

@@ -92,7 +92,10 @@ async fn health(State(view): State<View>) -> String {
         Health::Degraded(why) => Some(why),
     };
     let logs = view.metrics.unwritten_logs().into_iter().map(|(log, why)| format!("{log}: {why}"));
-    let troubles = records.into_iter().chain(logs).map(|why| format!("degraded: {why}\n"));
+    let full = view.metrics.are_connections_full();
+    let full = full.then(|| "all connections are taken: further clients get 503".to_owned());
+    let troubles = records.into_iter().chain(logs).chain(full);
+    let troubles = troubles.map(|why| format!("degraded: {why}\n"));
     let text: String = troubles.collect();
     if text.is_empty() { "ok\n".to_owned() } else { text }
 }

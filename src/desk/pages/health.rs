@@ -66,7 +66,7 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
     let mut troubles = of_program(&live.handles, &state, now);
     if let Some(connections) = live.few_connections {
         let sentence = format!(
-            "Beadle may open few files, so {} of clients are open at a time, and further ones wait. Raise \
+            "Beadle may open few files, so {} of clients are open at a time, and further ones get 503. Raise \
              LimitNOFILE of the service, or 'ulimit -n'.",
             count(connections as u64, "connection")
         );

@@ -284,7 +284,7 @@ pub static LIMITS: Section = Section {
             name: "connections",
             shape: COUNT,
             absent: Absent::Value("20000"),
-            meaning: "most connections of all clients; further ones wait",
+            meaning: "most connections of all clients; further ones wait a second, then get 503",
         },
         Key {
             name: "connections_per_network",

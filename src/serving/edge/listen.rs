@@ -17,8 +17,9 @@ use pingora::{
     services,
 };
 use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
     net,
-    sync::{OwnedSemaphorePermit, watch},
+    sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
     time::timeout,
 };
@@ -30,10 +31,16 @@ use super::{
     door::Edge,
     guests::{Guest, Guests},
     opening::Opening,
+    refusal::Answer,
 };
 
 /// The pause when the system has no room for another connection.
 const NO_ROOM: Duration = Duration::from_millis(500);
+/// How long clients wait for a place. If none is free for so long, they are turned away.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How many are turned away at a time: they need descriptors. And how long each may take.
+const TURNED_AWAY: usize = 8;
+const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Listening sockets that belong together.
 pub(crate) struct Listeners<A> {
@@ -109,15 +116,16 @@ async fn accept<A: HttpServerApp + Send + Sync + 'static>(
     };
     tokio::pin!(stopped);
     loop {
-        // Without a place, further connections wait in the kernel.
         let place = match common.guests.place_now() {
             Some(place) => place,
             None => {
                 common.metrics.refusal("proxy.connections");
                 let place = tokio::select! {
                     place = common.guests.place() => place,
+                    () = common.turn_away(&socket, opening.tls.is_none()) => return,
                     () = &mut stopped => break,
                 };
+                common.metrics.connections_full(false);
                 let Some(place) = place else { return };
                 place
             }
@@ -147,6 +155,30 @@ async fn accept<A: HttpServerApp + Send + Sync + 'static>(
 }
 
 impl<A: HttpServerApp + Send + Sync + 'static> Common<A> {
+    /// Lets connections wait in the kernel for a while, and then turns them away. Never ends.
+    async fn turn_away(&self, socket: &net::TcpListener, is_plain: bool) {
+        tokio::time::sleep(PATIENCE).await;
+        self.metrics.connections_full(true);
+        let room = Arc::new(Semaphore::new(TURNED_AWAY));
+        loop {
+            // Nobody closes the semaphore.
+            let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+            match socket.accept().await {
+                Ok((stream, _)) => {
+                    self.metrics.refusal("proxy.connections");
+                    tokio::spawn(async move {
+                        if is_plain {
+                            // A client that sends or reads nothing loses nothing.
+                            let _ = timeout(GOODBYE, refuse(stream)).await;
+                        }
+                        drop(place);
+                    });
+                }
+                Err(_) => tokio::time::sleep(NO_ROOM).await,
+            }
+        }
+    }
+
     /// Serves a connection in a task of its own, unless its network has too many.
     fn take(
         self: &Arc<Self>,
@@ -164,6 +196,13 @@ impl<A: HttpServerApp + Send + Sync + 'static> Common<A> {
         let (common, opening) = (Arc::clone(self), Arc::clone(opening));
         tokio::spawn(serve(common, opening, (stream, peer), visit, stop.clone()));
     }
+}
+
+/// Answers 503 to the first octets: a close before they are read would take the answer back.
+async fn refuse(mut stream: net::TcpStream) -> io::Result<()> {
+    let _ = stream.read(&mut [0; 4_096]).await?;
+    stream.write_all(Answer::new(503).rest().unwrap_or_default()).await?;
+    stream.shutdown().await
 }
 
 /// Whether the next attempt would fail, too. Other errors belong to the one connection.
