@@ -70,21 +70,18 @@ pub(super) fn paths(
         }
     }
     let may_end_sooner = !step::has_plain_end(path);
-    let ends_in_line_feed = |path: &[u8]| path.ends_with(b"%0A") && !takes(Steps::TRIM_LINE_FEED);
-    let drops_slashes = may_end_sooner && takes(Steps::TRIM_SLASHES);
-    for at in 0..found.len() {
-        let path = Some(found.get(at)).filter(|path| !ends_in_line_feed(path));
-        if let Some(kept) = path.and_then(|path| step::end(path, drops_slashes)) {
-            made.clear();
-            made.extend_from_slice(kept);
-            add(&mut found, &made);
-        }
-    }
-    for at in 0..if takes(Steps::TRIM_DOTS) { found.len() } else { 0 } {
-        if let Some(kept) = step::dotless(found.get(at)) {
-            made.clear();
-            made.extend_from_slice(kept);
-            add(&mut found, &made);
+    let ends: [(bool, fn(&[u8]) -> Option<&[u8]>); 3] = [
+        (takes(Steps::TRIM_LINE_FEED), step::without_line_feed),
+        (takes(Steps::TRIM_SLASHES) && may_end_sooner, step::without_last_slashes),
+        (takes(Steps::TRIM_DOTS), step::dotless),
+    ];
+    for (_, trim) in ends.into_iter().filter(|(is_taken, _)| *is_taken) {
+        for at in 0..found.len() {
+            if let Some(kept) = trim(found.get(at)) {
+                made.clear();
+                made.extend_from_slice(kept);
+                add(&mut found, &made);
+            }
         }
     }
     (found, is_cut)

@@ -199,13 +199,16 @@ fn resolve(path: &[u8], out: &mut Vec<u8>, by_name: bool) -> bool {
     true
 }
 
-/// The path without what servers drop at its end: a line feed, which the `$` of many a router's
-/// patterns lets pass, and slashes if `drops_slashes`. `None` if there is nothing.
-pub(super) fn end(path: &[u8], drops_slashes: bool) -> Option<&[u8]> {
-    let kept = path.strip_suffix(b"%0A").unwrap_or(path);
-    let slashes = kept.iter().rev().take_while(|octet| drops_slashes && is_slash(**octet)).count();
-    let kept = kept.get(..kept.len() - slashes).filter(|kept| !kept.is_empty()).unwrap_or(kept);
-    (kept.len() < path.len()).then_some(kept)
+/// The path without a line feed at its end, which the `$` of many a router's patterns lets pass. `None`
+/// if there is none.
+pub(super) fn without_line_feed(path: &[u8]) -> Option<&[u8]> {
+    path.strip_suffix(b"%0A").filter(|kept| !kept.is_empty())
+}
+
+/// The path without the slashes at its end. `None` if there is none, or nothing else.
+pub(super) fn without_last_slashes(path: &[u8]) -> Option<&[u8]> {
+    let slashes = path.iter().rev().take_while(|octet| is_slash(**octet)).count();
+    path.get(..path.len() - slashes).filter(|kept| slashes > 0 && !kept.is_empty())
 }
 
 /// The path without the dots and the encoded spaces at its end. `None` if there is nothing, or a dot
