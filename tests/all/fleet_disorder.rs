@@ -27,6 +27,8 @@ const NODES: usize = 3;
 /// The paths that rules close in turns.
 const PATHS: usize = 6;
 const NAMES: [&str; 4] = ["GPTBot/1.2", "CCBot/2.0", "AhrefsBot/7.0", "AlphaBot/1.0"];
+/// The pause between two requests of a thread at full size.
+const PAUSE: Duration = Duration::from_micros(500);
 /// The requests of each scenario at full size.
 const WANTED: usize = 100_000;
 
@@ -147,7 +149,7 @@ impl Fleet {
                 }
                 Some(_) => {}
             }
-            std::thread::sleep(Duration::from_micros(500));
+            std::thread::sleep(PAUSE.mul_f64(if is_full_size() { 1.0 } else { 10.0 }));
         }
     }
 

@@ -14,7 +14,7 @@ const BY_SAME_RULES: usize = 64;
 
 fn cases() -> usize {
     let number = std::env::var("BEADLE_FORMS").ok().and_then(|text| text.parse().ok());
-    number.unwrap_or_else(|| if is_full_size() { 300_000 } else { 20_000 })
+    number.unwrap_or_else(|| if is_full_size() { 300_000 } else { 6_000 })
 }
 
 /// Runs the cases on two threads. `check` gets the rules, compiled and as text, and the choices.

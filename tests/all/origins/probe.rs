@@ -145,7 +145,7 @@ fn a_step_that_the_probe_leaves_out_makes_no_page() {
             case_insensitive: origin.model.is_case_insensitive,
         };
         let mut choose = hostile::choices(SEED);
-        for _ in 0..if is_full_size() { 200_000 } else { 20_000 } {
+        for _ in 0..if is_full_size() { 200_000 } else { 4_000 } {
             let inner = hostile::target(&mut choose);
             let target = [b"/private/", inner.strip_prefix(b"/").unwrap_or(&inner)].concat();
             let found = Target::read_by(&target, reading);
