@@ -1,7 +1,12 @@
 //! The keys of `crawlers` and `crawler_sets`.
 
 use super::{
-    section::{Absent, Key, Section, Shape},
+    section::{
+        Absent::{Required, Value, Words},
+        NONE, Section,
+        Shape::{Boolean, Choice, List, Purpose, Text},
+        key,
+    },
     values::URL,
 };
 
@@ -10,84 +15,27 @@ pub static CRAWLER: Section = Section {
     path: "crawlers[]",
     one_of: &[],
     keys: &[
-        Key {
-            name: "product_token",
-            shape: Shape::Text,
-            absent: Absent::Required,
-            meaning: "name in robots.txt",
-        },
-        Key {
-            name: "aliases",
-            shape: Shape::List(&Shape::Text),
-            absent: Absent::Words("none"),
-            meaning: "further names",
-        },
-        Key {
-            name: "operator",
-            shape: Shape::Text,
-            absent: Absent::Words("none"),
-            meaning: "operator, for records and `beadle crawlers show`",
-        },
-        Key {
-            name: "purpose",
-            shape: Shape::Purpose,
-            absent: Absent::Value("other"),
-            meaning: "what the crawler collects pages for",
-        },
-        Key {
-            name: "documentation",
-            shape: Shape::Text,
-            absent: Absent::Words("none"),
-            meaning: "URL of the operator's documentation",
-        },
-        Key {
-            name: "kind",
-            shape: Shape::Choice(&["crawler", "user-triggered", "automation", "app", "control"]),
-            absent: Absent::Value("crawler"),
-            meaning: "decides which groups bind it",
-        },
-        Key {
-            name: "falls_back_to",
-            shape: Shape::List(&Shape::Text),
-            absent: Absent::Words("none"),
-            meaning: "groups that it follows if no group names it",
-        },
-        Key {
-            name: "ignores_star",
-            shape: Shape::Boolean,
-            absent: Absent::Value("false"),
-            meaning: "only a group that names it binds it",
-        },
-        Key {
-            name: "user_agent_pattern",
-            shape: Shape::Text,
-            absent: Absent::Words("none"),
-            meaning: "matches the whole User-Agent (first 4 KiB), for a crawler without a name",
-        },
-        Key {
-            name: "ip_ranges",
-            shape: Shape::List(&URL),
-            absent: Absent::Words("none"),
-            meaning: "published lists of its addresses",
-        },
-        Key {
-            name: "ip_format",
-            shape: Shape::Text,
-            absent: Absent::Words("detected"),
-            meaning: "format of these lists",
-        },
-        Key {
-            name: "reverse_dns",
-            shape: Shape::List(&Shape::Text),
-            absent: Absent::Words("none"),
-            meaning: "endings of the names of its addresses: `.bots.example`",
-        },
-        Key {
-            name: "signature_agent",
-            shape: URL,
-            absent: Absent::Words("none"),
-            meaning: "its `Signature-Agent`",
-        },
+        key("product_token", Text, Required).means("name in robots.txt"),
+        key("aliases", List(&Text), NONE).means("further names"),
+        key("operator", Text, NONE).means("operator, for records and `beadle crawlers show`"),
+        key("purpose", Purpose, Value("other")).means("what the crawler collects pages for"),
+        key("documentation", Text, NONE).means("URL of the operator's documentation"),
+        key(
+            "kind",
+            Choice(&["crawler", "user-triggered", "automation", "app", "control"]),
+            Value("crawler"),
+        )
+        .means("decides which groups bind it"),
+        key("falls_back_to", List(&Text), NONE)
+            .means("groups that it follows if no group names it"),
+        key("ignores_star", Boolean, Value("false")).means("only a group that names it binds it"),
+        key("user_agent_pattern", Text, NONE)
+            .means("matches the whole User-Agent (first 4 KiB), for a crawler without a name"),
+        key("ip_ranges", List(&URL), NONE).means("published lists of its addresses"),
+        key("ip_format", Text, Words("detected")).means("format of these lists"),
+        key("reverse_dns", List(&Text), NONE)
+            .means("endings of the names of its addresses: `.bots.example`"),
+        key("signature_agent", URL, NONE).means("its `Signature-Agent`"),
     ],
 };
 
@@ -96,17 +44,7 @@ pub static CRAWLER_SET: Section = Section {
     path: "crawler_sets.*",
     one_of: &[],
     keys: &[
-        Key {
-            name: "purposes",
-            shape: Shape::List(&Shape::Purpose),
-            absent: Absent::Words("none"),
-            meaning: "all crawlers with these purposes",
-        },
-        Key {
-            name: "product_tokens",
-            shape: Shape::List(&Shape::Text),
-            absent: Absent::Words("none"),
-            meaning: "single crawlers",
-        },
+        key("purposes", List(&Purpose), NONE).means("all crawlers with these purposes"),
+        key("product_tokens", List(&Text), NONE).means("single crawlers"),
     ],
 };

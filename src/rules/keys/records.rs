@@ -1,7 +1,12 @@
 //! The keys of `violations`, `violations.clickhouse`, `evidence` and `alerts`.
 
 use super::{
-    section::{Absent, Key, Section, Shape},
+    section::{
+        Absent::{Required, Value, Words},
+        NONE, Section,
+        Shape::{self, Boolean, Choice, Integer, List, Text},
+        key,
+    },
     values::{ADDRESS, COUNT, CRAWLER_NAME, EVENTS, FILE, NETWORK, SIZE, TIME, URL},
 };
 
@@ -10,76 +15,40 @@ pub static VIOLATIONS: Section = Section {
     path: "violations",
     one_of: &[],
     keys: &[
-        Key {
-            name: "database",
-            shape: FILE,
-            absent: Absent::Words("none"),
-            meaning: "an SQLite file, created if missing. Beadle creates a folder beside the \
-                      policy (`data/`); any other folder must exist. Or a ClickHouse server for \
-                      several nodes: `clickhouse://USER@HOST:8123/DATABASE`, with TLS \
-                      `clickhouses://USER@HOST:8443/DATABASE`",
-        },
-        Key {
-            name: "clickhouse",
-            shape: Shape::Section(&CLICKHOUSE),
-            absent: Absent::Words("its defaults"),
-            meaning: "the password of ClickHouse, and what stays on this machine",
-        },
-        Key {
-            name: "on_damage",
-            shape: Shape::Choice(&["keep", "rotate"]),
-            absent: Absent::Value("keep"),
-            meaning: "what happens to a damaged database: it stays as it is, or it is moved aside \
-                      and a new one is started",
-        },
-        Key {
-            name: "log",
-            shape: FILE,
-            absent: Absent::Words("none"),
-            meaning: "JSON lines, appended. Reopened after log rotation",
-        },
-        Key {
-            name: "retention",
-            shape: TIME,
-            absent: Absent::Value("90d"),
-            meaning: "how long to keep records and counts in the database",
-        },
-        Key {
-            name: "max_size",
-            shape: SIZE,
-            absent: Absent::Value("2GiB"),
-            meaning: "how large the database may become. Then the oldest records go. Units: `kB`, \
-                      `MB`, `GB`, `TB` and `KiB`, `MiB`, `GiB`, `TiB`",
-        },
-        Key {
-            name: "queue",
-            shape: Shape::Integer(1, 1_000_000),
-            absent: Absent::Value("8192"),
-            meaning: "records that may wait to be written (at most 32 MiB). Further records are \
-                      counted, not kept",
-        },
-        Key {
-            name: "detail",
-            shape: Shape::Integer(0, 1_000_000),
-            absent: Absent::Value("1000"),
-            meaning: "full records of one site, crawler and rule in an hour, in the database and \
-                      in the log. Further violations are only counted",
-        },
-        Key {
-            name: "redact_query",
-            shape: Shape::List(&Shape::Text),
-            absent: Absent::Words("none"),
-            meaning: "query parameters whose values are replaced before anything is recorded. \
-                      `token` also covers `TOKEN`, `token[]`, `user[token]`, and encoded \
-                      spellings such as `token%3d`. A name that is encoded more than eight times \
-                      counts as a secret",
-        },
-        Key {
-            name: "client_ip",
-            shape: Shape::Choice(&["full", "network", "hash"]),
-            absent: Absent::Value("full"),
-            meaning: "how much of a client's address to record",
-        },
+        key("database", FILE, NONE).means(
+            "an SQLite file, created if missing. Beadle creates a folder beside the policy \
+             (`data/`); any other folder must exist. Or a ClickHouse server for several nodes: \
+             `clickhouse://USER@HOST:8123/DATABASE`, with TLS \
+             `clickhouses://USER@HOST:8443/DATABASE`",
+        ),
+        key("clickhouse", Shape::Section(&CLICKHOUSE), Words("its defaults"))
+            .means("the password of ClickHouse, and what stays on this machine"),
+        key("on_damage", Choice(&["keep", "rotate"]), Value("keep")).means(
+            "what happens to a damaged database: it stays as it is, or it is moved aside and a new \
+             one is started",
+        ),
+        key("log", FILE, NONE).means("JSON lines, appended. Reopened after log rotation"),
+        key("retention", TIME, Value("90d"))
+            .means("how long to keep records and counts in the database"),
+        key("max_size", SIZE, Value("2GiB")).means(
+            "how large the database may become. Then the oldest records go. Units: `kB`, `MB`, \
+             `GB`, `TB` and `KiB`, `MiB`, `GiB`, `TiB`",
+        ),
+        key("queue", Integer(1, 1_000_000), Value("8192")).means(
+            "records that may wait to be written (at most 32 MiB). Further records are counted, \
+             not kept",
+        ),
+        key("detail", Integer(0, 1_000_000), Value("1000")).means(
+            "full records of one site, crawler and rule in an hour, in the database and in the \
+             log. Further violations are only counted",
+        ),
+        key("redact_query", List(&Text), NONE).means(
+            "query parameters whose values are replaced before anything is recorded. `token` also \
+             covers `TOKEN`, `token[]`, `user[token]`, and encoded spellings such as `token%3d`. A \
+             name that is encoded more than eight times counts as a secret",
+        ),
+        key("client_ip", Choice(&["full", "network", "hash"]), Value("full"))
+            .means("how much of a client's address to record"),
     ],
 };
 
@@ -88,37 +57,21 @@ pub static CLICKHOUSE: Section = Section {
     path: "violations.clickhouse",
     one_of: &[],
     keys: &[
-        Key {
-            name: "password_file",
-            shape: FILE,
-            absent: Absent::Words("the environment's `BEADLE_CLICKHOUSE_PASSWORD`, or no password"),
-            meaning: "the file with the password of the user. Read at each start",
-        },
-        Key {
-            name: "ca_file",
-            shape: FILE,
-            absent: Absent::Words("none"),
-            meaning: "authorities to trust in addition to the public ones",
-        },
-        Key {
-            name: "local",
-            shape: FILE,
-            absent: Absent::Value("data/beadle.db"),
-            meaning: "an SQLite file with what this node needs after a restart: editions, fetches, \
-                      hosts and quarantine",
-        },
-        Key {
-            name: "spool",
-            shape: FILE,
-            absent: Absent::Value("data/spool"),
-            meaning: "a folder for records that are not sent yet. Each node needs its own",
-        },
-        Key {
-            name: "spool_size",
-            shape: SIZE,
-            absent: Absent::Value("1GiB"),
-            meaning: "how large the spool may become. Then further records are only counted",
-        },
+        key(
+            "password_file",
+            FILE,
+            Words("the environment's `BEADLE_CLICKHOUSE_PASSWORD`, or no password"),
+        )
+        .means("the file with the password of the user. Read at each start"),
+        key("ca_file", FILE, NONE).means("authorities to trust in addition to the public ones"),
+        key("local", FILE, Value("data/beadle.db")).means(
+            "an SQLite file with what this node needs after a restart: editions, fetches, hosts \
+             and quarantine",
+        ),
+        key("spool", FILE, Value("data/spool"))
+            .means("a folder for records that are not sent yet. Each node needs its own"),
+        key("spool_size", SIZE, Value("1GiB"))
+            .means("how large the spool may become. Then further records are only counted"),
     ],
 };
 
@@ -127,65 +80,27 @@ pub static EVIDENCE: Section = Section {
     path: "evidence",
     one_of: &[],
     keys: &[
-        Key {
-            name: "user_agents",
-            shape: Shape::List(&CRAWLER_NAME),
-            absent: Absent::Words("all"),
-            meaning: "crawlers to verify",
-        },
-        Key {
-            name: "ip_ranges",
-            shape: Shape::Boolean,
-            absent: Absent::Value("true"),
-            meaning: "fetch the address lists that operators publish. `false`: a crawler with a \
-                      list can be confirmed by other evidence, and is never contradicted",
-        },
-        Key {
-            name: "reverse_dns",
-            shape: Shape::Boolean,
-            absent: Absent::Value("true"),
-            meaning: "resolve a client's address to a name and back. `false`: a crawler with \
-                      reverse DNS names can be confirmed by other evidence, and is never \
-                      contradicted",
-        },
-        Key {
-            name: "signatures",
-            shape: Shape::Boolean,
-            absent: Absent::Value("true"),
-            meaning: "verify signed requests (Web Bot Auth) with the operators' keys. `false`: a \
-                      request with a signature in the crawler's name that may be valid is never \
-                      contradicted",
-        },
-        Key {
-            name: "folder",
-            shape: FILE,
-            absent: Absent::Words("none"),
-            meaning: "keeps the last good copy of each list and key directory for the next start",
-        },
-        Key {
-            name: "refresh",
-            shape: TIME,
-            absent: Absent::Value("1d"),
-            meaning: "how often to fetch the lists",
-        },
-        Key {
-            name: "name_servers",
-            shape: Shape::List(&ADDRESS),
-            absent: Absent::Words("the system's"),
-            meaning: "DNS servers for lookups",
-        },
-        Key {
-            name: "certificate_authorities",
-            shape: FILE,
-            absent: Absent::Words("none"),
-            meaning: "authorities to trust in addition to the public ones",
-        },
-        Key {
-            name: "allow_addresses",
-            shape: Shape::List(&NETWORK),
-            absent: Absent::Words("none"),
-            meaning: "non-public addresses that Beadle may fetch from",
-        },
+        key("user_agents", List(&CRAWLER_NAME), Words("all")).means("crawlers to verify"),
+        key("ip_ranges", Boolean, Value("true")).means(
+            "fetch the address lists that operators publish. `false`: a crawler with a list can be \
+             confirmed by other evidence, and is never contradicted",
+        ),
+        key("reverse_dns", Boolean, Value("true")).means(
+            "resolve a client's address to a name and back. `false`: a crawler with reverse DNS \
+             names can be confirmed by other evidence, and is never contradicted",
+        ),
+        key("signatures", Boolean, Value("true")).means(
+            "verify signed requests (Web Bot Auth) with the operators' keys. `false`: a request \
+             with a signature in the crawler's name that may be valid is never contradicted",
+        ),
+        key("folder", FILE, NONE)
+            .means("keeps the last good copy of each list and key directory for the next start"),
+        key("refresh", TIME, Value("1d")).means("how often to fetch the lists"),
+        key("name_servers", List(&ADDRESS), Words("the system's")).means("DNS servers for lookups"),
+        key("certificate_authorities", FILE, NONE)
+            .means("authorities to trust in addition to the public ones"),
+        key("allow_addresses", List(&NETWORK), NONE)
+            .means("non-public addresses that Beadle may fetch from"),
     ],
 };
 
@@ -194,36 +109,15 @@ pub static ALERT: Section = Section {
     path: "alerts[]",
     one_of: &[],
     keys: &[
-        Key {
-            name: "url",
-            shape: URL,
-            absent: Absent::Required,
-            meaning: "where events go, `https://` or `http://`; may be a private address",
-        },
-        Key {
-            name: "secret_file",
-            shape: FILE,
-            absent: Absent::Required,
-            meaning: "the secret that signs events, 16 bytes at least; not readable by every user",
-        },
-        Key {
-            name: "on",
-            shape: Shape::Some(&Shape::Choice(&EVENTS)),
-            absent: Absent::Words("all"),
-            meaning: "the events to send",
-        },
-        Key {
-            name: "violations_per_minute",
-            shape: COUNT,
-            absent: Absent::Value("600"),
-            meaning: "violations at a site in one minute, above which `violation_rate` is sent",
-        },
-        Key {
-            name: "impostors_per_minute",
-            shape: COUNT,
-            absent: Absent::Value("60"),
-            meaning: "requests of impostors at a site in one minute, above which `impostors` is \
-                      sent",
-        },
+        key("url", URL, Required)
+            .means("where events go, `https://` or `http://`; may be a private address"),
+        key("secret_file", FILE, Required)
+            .means("the secret that signs events, 16 bytes at least; not readable by every user"),
+        key("on", Shape::Some(&Choice(&EVENTS)), Words("all")).means("the events to send"),
+        key("violations_per_minute", COUNT, Value("600"))
+            .means("violations at a site in one minute, above which `violation_rate` is sent"),
+        key("impostors_per_minute", COUNT, Value("60")).means(
+            "requests of impostors at a site in one minute, above which `impostors` is sent",
+        ),
     ],
 };

@@ -24,6 +24,21 @@ pub struct Key {
     pub meaning: &'static str,
 }
 
+/// A key without its meaning.
+pub(super) const fn key(name: &'static str, shape: Shape, absent: Absent) -> Key {
+    Key { name, shape, absent, meaning: "" }
+}
+
+impl Key {
+    /// The key with its meaning.
+    pub(super) const fn means(self, meaning: &'static str) -> Self {
+        Self { meaning, ..self }
+    }
+}
+
+/// An absent key stands for nothing.
+pub(super) const NONE: Absent = Absent::Words("none");
+
 impl Shape {
     /// The sections of a value, those of its items included.
     fn sections(&self) -> Vec<&'static Section> {

@@ -2,7 +2,12 @@
 
 use super::{
     enforcement::ENFORCEMENT,
-    section::{Absent, Key, Section, Shape},
+    section::{
+        Absent::{self, Required, Value, Words},
+        NONE, Section,
+        Shape::{self, Boolean, Choice, Either, Integer, List, Mapping, Number, Text},
+        key,
+    },
     values::{
         CRAWLER_NAME, HOST, MEDIA_TYPE, PAGE, PATTERN, RECORDS, STATUS, STEPS, TARGET, TIME, URL,
     },
@@ -13,89 +18,44 @@ pub static SITE: Section = Section {
     path: "sites[]",
     one_of: &[],
     keys: &[
-        Key {
-            name: "hosts",
-            shape: Shape::Some(&HOST),
-            absent: Absent::Required,
-            meaning: "exact names, with or without a port, or `\"*.example.com\"` for all names \
-                      below it. The first host names the site in records. Names with a port \
-                      precede those without, exact names precede wildcards, longer wildcards \
-                      precede shorter ones",
-        },
-        Key {
-            name: "default",
-            shape: Shape::Boolean,
-            absent: Absent::Value("false"),
-            meaning: "also take requests for hosts of no site. Without a default site, such \
-                      requests get 421",
-        },
-        Key {
-            name: "origin",
-            shape: Shape::Either(&[Shape::Some(&URL), Shape::Section(&ORIGIN)]),
-            absent: Absent::Required,
-            meaning: "server for the requests: `http://host:port` or `https://host:port`; several \
-                      as a list. The default ports are 80 and 443. Beadle verifies the \
-                      certificate of an `https` origin with the system's authorities",
-        },
-        Key {
-            name: "underscore_fields",
-            shape: Shape::Boolean,
-            absent: Absent::Value("false"),
-            meaning: "send request fields with an underscore in their name to the origin, with \
-                      exceptions",
-        },
-        Key {
-            name: "request_fields",
-            shape: Shape::Mapping(&Shape::Text),
-            absent: Absent::Words("none"),
-            meaning: "fields of requests to the origin, each with its value, in place of what a \
-                      client sends",
-        },
-        Key {
-            name: "via",
-            shape: Shape::Boolean,
-            absent: Absent::Value("true"),
-            meaning: "add `Via` to requests. nginx as the origin compresses nothing for such \
-                      requests, unless it has `gzip_proxied any`",
-        },
-        Key {
-            name: "rewrite_location",
-            shape: Shape::Boolean,
-            absent: Absent::Value("true"),
-            meaning: "name the site in a `Location` or `Content-Location` of the origin that \
-                      names the address of the origin. A `Destination` of the site by `https` is \
-                      one by `http` for an origin without TLS",
-        },
-        Key {
-            name: "timeouts",
-            shape: Shape::Section(&SITE_TIMEOUTS),
-            absent: Absent::Words("those of `server.timeouts`"),
-            meaning: "time limits of the site's origin",
-        },
-        Key {
-            name: "robots_txt",
-            shape: Shape::Section(&ROBOTS_TXT),
-            absent: Absent::Words("a file without rules"),
-            meaning: "the rules that Beadle publishes and enforces",
-        },
-        Key {
-            name: "robots_tag",
-            shape: Shape::List(&Shape::Section(&TAG_RULE)),
-            absent: Absent::Words("none"),
-            meaning: "tags for responses",
-        },
-        Key {
-            name: "robots_tag_legacy",
-            shape: Shape::Boolean,
-            absent: Absent::Value("true"),
-            meaning: "send `X-Robots-Tag` too",
-        },
-        Key {
-            name: "enforcement",
-            shape: Shape::Section(&ENFORCEMENT),
-            absent: Absent::Value("mode: log"),
-            meaning: "action for violations",
-        },
+        key("hosts", Shape::Some(&HOST), Required).means(
+            "exact names, with or without a port, or `\"*.example.com\"` for all names below it. \
+             The first host names the site in records. Names with a port precede those without, \
+             exact names precede wildcards, longer wildcards precede shorter ones",
+        ),
+        key("default", Boolean, Value("false")).means(
+            "also take requests for hosts of no site. Without a default site, such requests get \
+             421",
+        ),
+        key("origin", Either(&[Shape::Some(&URL), Shape::Section(&ORIGIN)]), Required).means(
+            "server for the requests: `http://host:port` or `https://host:port`; several as a \
+             list. The default ports are 80 and 443. Beadle verifies the certificate of an `https` \
+             origin with the system's authorities",
+        ),
+        key("underscore_fields", Boolean, Value("false")).means(
+            "send request fields with an underscore in their name to the origin, with exceptions",
+        ),
+        key("request_fields", Mapping(&Text), NONE).means(
+            "fields of requests to the origin, each with its value, in place of what a client \
+             sends",
+        ),
+        key("via", Boolean, Value("true")).means(
+            "add `Via` to requests. nginx as the origin compresses nothing for such requests, \
+             unless it has `gzip_proxied any`",
+        ),
+        key("rewrite_location", Boolean, Value("true")).means(
+            "name the site in a `Location` or `Content-Location` of the origin that names the \
+             address of the origin. A `Destination` of the site by `https` is one by `http` for an \
+             origin without TLS",
+        ),
+        key("timeouts", Shape::Section(&SITE_TIMEOUTS), Words("those of `server.timeouts`"))
+            .means("time limits of the site's origin"),
+        key("robots_txt", Shape::Section(&ROBOTS_TXT), Words("a file without rules"))
+            .means("the rules that Beadle publishes and enforces"),
+        key("robots_tag", List(&Shape::Section(&TAG_RULE)), NONE).means("tags for responses"),
+        key("robots_tag_legacy", Boolean, Value("true")).means("send `X-Robots-Tag` too"),
+        key("enforcement", Shape::Section(&ENFORCEMENT), Value("mode: log"))
+            .means("action for violations"),
     ],
 };
 
@@ -104,70 +64,36 @@ pub static ORIGIN: Section = Section {
     path: "sites[].origin",
     one_of: &["url", "urls"],
     keys: &[
-        Key {
-            name: "url",
-            shape: URL,
-            absent: Absent::Words("this or `urls`"),
-            meaning: "the origin",
-        },
-        Key {
-            name: "urls",
-            shape: Shape::Some(&URL),
-            absent: Absent::Words("this or `url`"),
-            meaning: "several origins, at most 32, all with `https` or all without",
-        },
-        Key {
-            name: "balance",
-            shape: Shape::Choice(&["round-robin", "least-connections"]),
-            absent: Absent::Value("round-robin"),
-            meaning: "how requests are spread over several origins: one after another, or to the \
-                      one with the fewest requests in progress",
-        },
-        Key {
-            name: "protocol",
-            shape: Shape::Choice(&["http/1.1", "h2"]),
-            absent: Absent::Value("http/1.1"),
-            meaning: "how requests go to these origins. `h2` is HTTP/2: without TLS by prior \
-                      knowledge, as for gRPC. Beadle's own requests use HTTP/1.1",
-        },
-        Key {
-            name: "health",
-            shape: Shape::Section(&HEALTH),
-            absent: Absent::Words("see there"),
-            meaning: "when an origin gets no requests for a while",
-        },
-        Key {
-            name: "case_insensitive",
-            shape: Shape::Boolean,
-            absent: Absent::Value("false"),
-            meaning: "the origin serves `/PRIVATE/` as `/private/`: Express, IIS, `location ~*` \
-                      of nginx. Letters of ASCII only",
-        },
-        Key {
-            name: "decode_depth",
-            shape: Shape::Integer(1, 3),
-            absent: Absent::Value("1"),
-            meaning: "how often the origin decodes `%XX`. With 2, `/%2570rivate/` is judged as \
-                      `/private/`: nginx with `proxy_pass http://app$uri`",
-        },
-        Key {
-            name: "forms",
-            shape: Shape::Either(&[
-                Shape::Choice(&["all", "probe"]),
-                Shape::List(&Shape::Choice(&STEPS)),
-            ]),
-            absent: Absent::Value("all"),
-            meaning: "which forms of a path count: those of all steps, those of the steps in this \
-                      list, or those that the origin takes by its own answers. Dot segments always \
-                      count",
-        },
-        Key {
-            name: "probe_path",
-            shape: PAGE,
-            absent: Absent::Words("none; required with `forms: probe`"),
-            meaning: "static page below a folder that answers 200. With `forms: probe`, Beadle \
-                      requests forms of it at the start, after a change, and once a day",
-        },
+        key("url", URL, Words("this or `urls`")).means("the origin"),
+        key("urls", Shape::Some(&URL), Words("this or `url`"))
+            .means("several origins, at most 32, all with `https` or all without"),
+        key("balance", Choice(&["round-robin", "least-connections"]), Value("round-robin")).means(
+            "how requests are spread over several origins: one after another, or to the one with \
+             the fewest requests in progress",
+        ),
+        key("protocol", Choice(&["http/1.1", "h2"]), Value("http/1.1")).means(
+            "how requests go to these origins. `h2` is HTTP/2: without TLS by prior knowledge, as \
+             for gRPC. Beadle's own requests use HTTP/1.1",
+        ),
+        key("health", Shape::Section(&HEALTH), Words("see there"))
+            .means("when an origin gets no requests for a while"),
+        key("case_insensitive", Boolean, Value("false")).means(
+            "the origin serves `/PRIVATE/` as `/private/`: Express, IIS, `location ~*` of nginx. \
+             Letters of ASCII only",
+        ),
+        key("decode_depth", Integer(1, 3), Value("1")).means(
+            "how often the origin decodes `%XX`. With 2, `/%2570rivate/` is judged as `/private/`: \
+             nginx with `proxy_pass http://app$uri`",
+        ),
+        key("forms", Either(&[Choice(&["all", "probe"]), List(&Choice(&STEPS))]), Value("all"))
+            .means(
+            "which forms of a path count: those of all steps, those of the steps in this list, or \
+             those that the origin takes by its own answers. Dot segments always count",
+        ),
+        key("probe_path", PAGE, Words("none; required with `forms: probe`")).means(
+            "static page below a folder that answers 200. With `forms: probe`, Beadle requests \
+             forms of it at the start, after a change, and once a day",
+        ),
     ],
 };
 
@@ -176,39 +102,19 @@ pub static HEALTH: Section = Section {
     path: "sites[].origin.health",
     one_of: &[],
     keys: &[
-        Key {
-            name: "failures",
-            shape: Shape::Integer(1, 100),
-            absent: Absent::Value("3"),
-            meaning: "failures in a row after which an origin is down. A refused connection is \
-                      enough",
-        },
-        Key {
-            name: "pause",
-            shape: TIME,
-            absent: Absent::Value("10s"),
-            meaning: "how long an origin that is down gets no request. Then one request tries it. \
-                      With `path`, it waits for a good check instead",
-        },
-        Key {
-            name: "path",
-            shape: TARGET,
-            absent: Absent::Words("no checks"),
-            meaning: "path that Beadle requests regularly from each origin. A status from 200 to \
-                      399 is good",
-        },
-        Key {
-            name: "interval",
-            shape: TIME,
-            absent: Absent::Value("5s"),
-            meaning: "time between two such requests, with `path`",
-        },
-        Key {
-            name: "timeout",
-            shape: TIME,
-            absent: Absent::Value("2s"),
-            meaning: "most time for one of them, with `path`",
-        },
+        key("failures", Integer(1, 100), Value("3")).means(
+            "failures in a row after which an origin is down. A refused connection is enough",
+        ),
+        key("pause", TIME, Value("10s")).means(
+            "how long an origin that is down gets no request. Then one request tries it. With \
+             `path`, it waits for a good check instead",
+        ),
+        key("path", TARGET, Words("no checks")).means(
+            "path that Beadle requests regularly from each origin. A status from 200 to 399 is \
+             good",
+        ),
+        key("interval", TIME, Value("5s")).means("time between two such requests, with `path`"),
+        key("timeout", TIME, Value("2s")).means("most time for one of them, with `path`"),
     ],
 };
 
@@ -217,92 +123,45 @@ pub static SITE_TIMEOUTS: Section = Section {
     path: "sites[].timeouts",
     one_of: &[],
     keys: &[
-        Key {
-            name: "origin_connect",
-            shape: TIME,
-            absent: OF_SERVER,
-            meaning: "time to connect to the origin, TLS included",
-        },
-        Key {
-            name: "origin_read",
-            shape: TIME,
-            absent: OF_SERVER,
-            meaning: "longest pause between two reads from the origin, and the most time for the \
-                      whole head of a response",
-        },
-        Key {
-            name: "origin_write",
-            shape: TIME,
-            absent: OF_SERVER,
-            meaning: "longest pause between two writes to the origin",
-        },
-        Key {
-            name: "tunnel_idle",
-            shape: TIME,
-            absent: OF_SERVER,
-            meaning: "how long a WebSocket or an event stream may be silent",
-        },
+        key("origin_connect", TIME, OF_SERVER).means("time to connect to the origin, TLS included"),
+        key("origin_read", TIME, OF_SERVER).means(
+            "longest pause between two reads from the origin, and the most time for the whole head \
+             of a response",
+        ),
+        key("origin_write", TIME, OF_SERVER)
+            .means("longest pause between two writes to the origin"),
+        key("tunnel_idle", TIME, OF_SERVER)
+            .means("how long a WebSocket or an event stream may be silent"),
     ],
 };
 
-const OF_SERVER: Absent = Absent::Words("that of `server.timeouts`");
+const OF_SERVER: Absent = Words("that of `server.timeouts`");
 
 /// `sites[].robots_txt`.
 pub static ROBOTS_TXT: Section = Section {
     path: "sites[].robots_txt",
     one_of: &[],
     keys: &[
-        Key {
-            name: "source",
-            shape: Shape::Choice(&["policy", "origin", "merge"]),
-            absent: Absent::Value("policy"),
-            meaning: "whose rules to publish: those of `groups`, the origin's file unchanged, or \
-                      both merged",
-        },
-        Key {
-            name: "groups",
-            shape: Shape::List(&Shape::Section(&GROUP)),
-            absent: Absent::Words("none"),
-            meaning: "rules by crawler",
-        },
-        Key {
-            name: "sitemaps",
-            shape: Shape::List(&URL),
-            absent: Absent::Words("none"),
-            meaning: "complete URLs, `https://…`. `{host}` is the requested host",
-        },
-        Key {
-            name: "records",
-            shape: RECORDS,
-            absent: Absent::Words("none"),
-            meaning: "further records for the whole file, such as `License`",
-        },
-        Key {
-            name: "max_age",
-            shape: TIME,
-            absent: Absent::Value("1h"),
-            meaning: "`Cache-Control: max-age` of the file",
-        },
-        Key {
-            name: "cache_window",
-            shape: TIME,
-            absent: Absent::Value("24h"),
-            meaning: "how long a crawler may use the file that it fetched (RFC 9309 §2.4)",
-        },
-        Key {
-            name: "accept_full_disallow",
-            shape: Shape::Boolean,
-            absent: Absent::Value("false"),
-            meaning: "publish an origin's file that closes the whole site to `*` at once, without \
-                      quarantine",
-        },
-        Key {
-            name: "vanish_after",
-            shape: TIME,
-            absent: Absent::Value("24h"),
-            meaning: "how long the origin's last rules stay in force after they vanished. `0s` is \
-                      not at all",
-        },
+        key("source", Choice(&["policy", "origin", "merge"]), Value("policy")).means(
+            "whose rules to publish: those of `groups`, the origin's file unchanged, or both \
+             merged",
+        ),
+        key("groups", List(&Shape::Section(&GROUP)), NONE).means("rules by crawler"),
+        key("sitemaps", List(&URL), NONE)
+            .means("complete URLs, `https://…`. `{host}` is the requested host"),
+        key("records", RECORDS, NONE)
+            .means("further records for the whole file, such as `License`"),
+        key("max_age", TIME, Value("1h")).means("`Cache-Control: max-age` of the file"),
+        key("cache_window", TIME, Value("24h"))
+            .means("how long a crawler may use the file that it fetched (RFC 9309 §2.4)"),
+        key("accept_full_disallow", Boolean, Value("false")).means(
+            "publish an origin's file that closes the whole site to `*` at once, without \
+             quarantine",
+        ),
+        key("vanish_after", TIME, Value("24h")).means(
+            "how long the origin's last rules stay in force after they vanished. `0s` is not at \
+             all",
+        ),
     ],
 };
 
@@ -311,43 +170,18 @@ pub static GROUP: Section = Section {
     path: "sites[].robots_txt.groups[]",
     one_of: &[],
     keys: &[
-        Key {
-            name: "user_agents",
-            shape: Shape::Some(&CRAWLER_NAME),
-            absent: Absent::Required,
-            meaning: "crawlers that the group binds",
-        },
-        Key {
-            name: "disallow",
-            shape: Shape::List(&PATTERN),
-            absent: Absent::Words("none"),
-            meaning: "paths that crawlers must not fetch",
-        },
-        Key {
-            name: "allow",
-            shape: Shape::List(&PATTERN),
-            absent: Absent::Words("none"),
-            meaning: "exceptions",
-        },
-        Key {
-            name: "crawl_delay",
-            shape: Shape::Number(0, 86_400),
-            absent: Absent::Words("none"),
-            meaning: "seconds between two requests, for the crawlers that promise to follow it. 0 \
-                      asks for no pace",
-        },
-        Key {
-            name: "records",
-            shape: RECORDS,
-            absent: Absent::Words("none"),
-            meaning: "further records of the group, such as `Content-Signal`",
-        },
-        Key {
-            name: "override",
-            shape: Shape::Boolean,
-            absent: Absent::Value("false"),
-            meaning: "with `source: merge`: ignore the origin's rules for these crawlers",
-        },
+        key("user_agents", Shape::Some(&CRAWLER_NAME), Required)
+            .means("crawlers that the group binds"),
+        key("disallow", List(&PATTERN), NONE).means("paths that crawlers must not fetch"),
+        key("allow", List(&PATTERN), NONE).means("exceptions"),
+        key("crawl_delay", Number(0, 86_400), NONE).means(
+            "seconds between two requests, for the crawlers that promise to follow it. 0 asks for \
+             no pace",
+        ),
+        key("records", RECORDS, NONE)
+            .means("further records of the group, such as `Content-Signal`"),
+        key("override", Boolean, Value("false"))
+            .means("with `source: merge`: ignore the origin's rules for these crawlers"),
     ],
 };
 
@@ -356,29 +190,15 @@ pub static TAG_RULE: Section = Section {
     path: "sites[].robots_tag[]",
     one_of: &[],
     keys: &[
-        Key {
-            name: "paths",
-            shape: Shape::List(&PATTERN),
-            absent: Absent::Words("every path"),
-            meaning: "patterns as in robots.txt",
-        },
-        Key {
-            name: "content_types",
-            shape: Shape::List(&MEDIA_TYPE),
-            absent: Absent::Words("every type"),
-            meaning: "media types of the response",
-        },
-        Key {
-            name: "statuses",
-            shape: Shape::List(&STATUS),
-            absent: Absent::Words("every status"),
-            meaning: "statuses of the response, 200 to 599. A 304 counts as the response that it refreshes",
-        },
-        Key {
-            name: "rules",
-            shape: Shape::Mapping(&Shape::List(&Shape::Text)),
-            absent: Absent::Required,
-            meaning: "tags such as `noindex` for `*`, a product token, `set:NAME` or `purpose:NAME`. `beadle tags --rules` lists the documented rules",
-        },
+        key("paths", List(&PATTERN), Words("every path")).means("patterns as in robots.txt"),
+        key("content_types", List(&MEDIA_TYPE), Words("every type"))
+            .means("media types of the response"),
+        key("statuses", List(&STATUS), Words("every status")).means(
+            "statuses of the response, 200 to 599. A 304 counts as the response that it refreshes",
+        ),
+        key("rules", Mapping(&List(&Text)), Required).means(
+            "tags such as `noindex` for `*`, a product token, `set:NAME` or `purpose:NAME`. \
+             `beadle tags --rules` lists the documented rules",
+        ),
     ],
 };
