@@ -13,6 +13,9 @@ use super::{
 
 /// A node whose last beat is younger, in milliseconds, is live.
 pub const LIVE: i64 = 10_000;
+/// The silence of a run, in milliseconds, after which it counts as ended if another one has its name and
+/// it was not seen since. A live one writes five times a second, and states its editions every second.
+const REPLACED: i64 = 2_000;
 /// A silent node that did not say goodbye may still serve. It counts as gone after a day, and after the
 /// longest window of a site; in milliseconds.
 const LEAST_LOST: i64 = 24 * 3_600_000;
@@ -165,7 +168,8 @@ impl Roster {
         let mut over = Vec::new();
         for node in self.nodes.values() {
             let Beat { node: name, run, gone, .. } = &node.beat;
-            let is_silent = now.saturating_sub(node.seen_at) >= LIVE;
+            let silence = if node.is_replaced { REPLACED } else { LIVE };
+            let is_silent = now.saturating_sub(node.seen_at) >= silence;
             let is_over = self.is_followed(node) && (is_silent || node.is_gone_and_heard());
             let is_lost = self.is_lost(&node.beat, now) && !is_over;
             if is_lost {

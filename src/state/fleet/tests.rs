@@ -91,6 +91,7 @@ fn everything() -> Observations {
             network: Some(network(5)),
             pace: Pace::parse("3/2s").expect("a pace"),
             times: 2,
+            burst: 3,
             at: at(4_500),
             requests: 11,
         }],
@@ -294,6 +295,13 @@ fn runs_with_one_name_count_both_until_one_is_silent() {
     let runs = vec!["a-1".to_owned()];
     assert_eq!(silent, Silent { runs, is_any_lost: true, ..Silent::default() });
     assert_eq!((roster.count(25_000), roster.horizon(25_000)), (1, 18_000));
+    // One that is not seen beside the next one was killed.
+    let third = Beat { run: "a-3".to_owned(), ..beat("a", 25_000, 0, 9) };
+    assert!(roster.take(vec![third], &heard, 25_000).is_any_lost);
+    roster.note_message("a-2", 24_000);
+    assert_eq!(roster.forget_silent(25_999), Silent::default());
+    let runs = vec!["a-2".to_owned()];
+    assert_eq!(roster.forget_silent(26_000), Silent { runs, ..Silent::default() });
     // Another run with the name of this node: none that it waits for, unless it writes.
     let rival = |at| Beat { run: "me-2".to_owned(), ..beat("me", at, 0, 0) };
     roster.take(vec![rival(25_000)], &heard, 25_000);
