@@ -41,6 +41,7 @@ beadle_decision_duration_seconds histogram
 beadle_history_lost_total counter
 beadle_ladder_rung gauge
 beadle_ladder_steps_total counter
+beadle_limited_requests_total counter
 beadle_log_blocked gauge
 beadle_log_drops_total counter
 beadle_origin_failures_total counter

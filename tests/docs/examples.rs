@@ -185,6 +185,8 @@ fn the_examples_do_what_they_say() {
         ("ai-opt-out.yaml", "GPTBot/1.2", "/press/", "pass"),
         ("ai-opt-out.yaml", "OAI-SearchBot/1.0", "/articles/", "pass"),
         ("ai-opt-out.yaml", "ChatGPT-User/1.0", "/admin/", "pass"),
+        ("rate-limits.yaml", "GPTBot/1.2", "/", "pass"),
+        ("rate-limits.yaml", "GPTBot/1.2", "/cart/", "log"),
         ("many-sites.yaml", "GPTBot/1.2", "https://www.example.com/", "block"),
         ("many-sites.yaml", "ExampleIntranetBot/1", "https://example.com/admin/", "pass"),
         ("many-sites.yaml", "bingbot/2.0", "https://docs.example.com/admin/", "log"),

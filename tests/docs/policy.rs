@@ -71,6 +71,10 @@ fn probes() -> Vec<(&'static str, String)> {
             "`sites[].enforcement.overrides[]`",
             site(&format!("enforcement: {{ overrides: [{{ {ODD} }}] }}")),
         ),
+        (
+            "`sites[].enforcement.rate_limits[]`",
+            site(&format!("enforcement: {{ rate_limits: [{{ {ODD} }}] }}")),
+        ),
         ("`sites[].enforcement.block`", site(&format!("enforcement: {{ block: {{ {ODD} }} }}"))),
         ("`sites[].enforcement.ladder`", site(&format!("enforcement: {{ ladder: {{ {ODD} }} }}"))),
         (

@@ -94,6 +94,7 @@ pub const RULES: &[Rule] = &[
     rule("policy.case", "rules spell one path in two cases"),
     rule("policy.catalogue", "the catalogue that the policy names can't be read"),
     rule("policy.certificate", "a certificate or its key can't be used"),
+    rule("policy.control_limit", "a rate limit for a name that no request has"),
     rule(
         "policy.control_token",
         "a name that no User-Agent has, so that its rules can't be enforced",

@@ -13,6 +13,7 @@ pub(super) struct Families {
     pub(super) crawler_requests: IntCounterVec,
     pub(super) violations: IntCounterVec,
     pub(super) other_forms: IntCounterVec,
+    pub(super) limited: IntCounterVec,
     pub(super) impostor_violations: IntCounterVec,
     pub(super) grace: IntCounterVec,
     pub(super) refusals: IntCounterVec,
@@ -95,6 +96,11 @@ impl Families {
                 "beadle_other_forms_total",
                 "Requests for other forms of closed paths by site, product token and action.",
                 &["site", "product_token", "action"],
+            )?,
+            limited: counters(
+                "beadle_limited_requests_total",
+                "Requests beyond a rate limit of the policy by site, product token and mode.",
+                &["site", "product_token", "mode"],
             )?,
             impostor_violations: counters(
                 "beadle_impostor_violations_total",

@@ -115,6 +115,11 @@ impl Metrics {
         self.families.other_forms.with_label_values(&[site, product_token, action]).inc();
     }
 
+    /// Counts a request beyond a limit of the operator.
+    pub fn limited(&self, site: &str, product_token: &str, mode: &str) {
+        self.families.limited.with_label_values(&[site, product_token, mode]).inc();
+    }
+
     /// Counts a violation by an impostor. It is none of the crawler's.
     pub fn impostor_violation(&self, site: &str, product_token: &str, reason: &str, action: &str) {
         let labels = [site, product_token, reason, action];

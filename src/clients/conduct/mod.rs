@@ -34,5 +34,5 @@ pub use self::{
     redirects::Hop,
     sharing::SiteByName,
     site::{Sighting, SiteConduct},
-    weight::{Conduct, Early, Weighed},
+    weight::{Conduct, Early, Limited, Weighed},
 };

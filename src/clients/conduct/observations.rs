@@ -110,10 +110,11 @@ pub struct Opening {
     pub search_engine: Option<String>,
 }
 
-/// Requests that passed at one pace.
+/// Requests that passed at one pace, or at one limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaceCount {
-    /// The host for a pace of its robots.txt; the site for a pace of the ladder.
+    /// The host for a pace of its robots.txt; the site for a pace of the ladder; the site and a number
+    /// for a limit.
     pub scope: String,
     /// In lower case; `None` for all names that only User-Agents declare.
     pub product_token: Option<String>,
@@ -125,6 +126,8 @@ pub struct PaceCount {
     pub pace: Pace,
     /// The multiple of the pace that the key may keep.
     pub times: u32,
+    /// The requests that may come at once, for a limit of the operator; else 0.
+    pub burst: u32,
     /// The time of the first request.
     pub at: Timestamp,
     /// The number of requests.

@@ -1,13 +1,16 @@
 //! The weight of a decision: the conduct of the client and the site's breaker may change the
 //! action.
 
-use std::{sync::OnceLock, time::Duration};
+use std::{net::IpAddr, sync::OnceLock, time::Duration};
 
 use crate::{
     base::metrics::Metrics,
     rules::{
         crawlers::Outcome,
-        enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason, Site},
+        enforce::{
+            self, Action, AppliedLimit, AppliedPace, Decision, Knowledge, Moment, Reason, Site,
+        },
+        policy::PaceMode,
     },
 };
 
@@ -39,6 +42,15 @@ pub struct Conduct {
 pub struct Early<'r> {
     /// The pace.
     pub pace: AppliedPace<'r>,
+    /// The time until the next request passes.
+    pub too_soon: TooSoon,
+}
+
+/// A request beyond a limit of the operator.
+#[derive(Clone, Copy, Debug)]
+pub struct Limited<'r> {
+    /// The limit.
+    pub applied: AppliedLimit<'r>,
     /// The time until the next request passes.
     pub too_soon: TooSoon,
 }
@@ -104,6 +116,25 @@ impl Conduct {
             (None, None) => (decision.action, decision.reason),
         };
         Weighed { decision: Decision { action, reason, ..decision }, early, hop }
+    }
+
+    /// Counts a request of a client at this address against limits of the operator, by a monotonic
+    /// clock. Limits in the mode `log` refuse nothing. Returns the one that the request is beyond.
+    pub fn limit<'r>(
+        &self,
+        site: &Site,
+        address: IpAddr,
+        limits: &[AppliedLimit<'r>],
+        now: Duration,
+    ) -> Option<Limited<'r>> {
+        let count = |mode: PaceMode| {
+            let of_mode = || limits.iter().filter(move |one| one.limit.mode == mode);
+            let keys: Vec<_> =
+                of_mode().map(|one| (Key::of_limit(&site.name, one, address), one.limit)).collect();
+            let (at, too_soon) = self.limiter.count(&keys, now).err()?;
+            of_mode().nth(at).map(|applied| Limited { applied: *applied, too_soon })
+        };
+        count(PaceMode::Throttle).or_else(|| count(PaceMode::Log))
     }
 
     /// Notes the status of the response to a request with a pace. A redirect gives the crawler a

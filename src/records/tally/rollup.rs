@@ -114,9 +114,12 @@ pub struct SeriesKey<'a> {
 /// is counted apart from violations.
 pub const FORM: &str = "robots.form";
 
+/// The reason of a request beyond a limit of the operator. It has no record, and is no violation.
+const LIMIT: &str = "limit";
+
 /// Whether a request with this action and this reason is a violation.
 pub fn is_violation(action: &str, reason: &str) -> bool {
-    action != "pass" && reason != FORM
+    action != "pass" && reason != FORM && reason != LIMIT
 }
 
 /// The requests of one series in one hour.

@@ -8,7 +8,7 @@ use crate::{
     base::escape,
     rules::{
         crawlers::{self, Evidence},
-        enforce::{self, Action, Moment, Rung},
+        enforce::{self, Action, AppliedLimit, Moment, Rung},
     },
     serving::gate::{self, Gate, Refusal, Visit},
     state::publication::Snapshot,
@@ -60,6 +60,11 @@ pub fn explain(
     Ok(of_visit(&visit, text, rungs))
 }
 
+/// A limit of the operator, with its place in the policy.
+fn limit_text(AppliedLimit { number, limit, .. }: &AppliedLimit<'_>) -> String {
+    format!("{limit} ({}, rate_limits[{number}])", limit.mode.as_str())
+}
+
 /// The explanation of the decision about a visit. `written` is the target as it was asked for.
 fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
     let (site, claim, target) = (visit.site, &visit.claim, &visit.target);
@@ -100,6 +105,7 @@ fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
         rung: decision.rung.map(Rung::as_str),
         crawl_delay: pace.map(|one| one.pace.interval().as_secs_f64()),
         crawl_delay_enforced: pace.map(|one| one.is_enforced),
+        rate_limits: visit.limits().iter().map(limit_text).collect(),
         robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
         x_robots_tag: tags
             .as_ref()

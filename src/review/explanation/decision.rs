@@ -39,6 +39,9 @@ pub struct Explanation {
     pub crawl_delay: Option<f64>,
     /// Whether an earlier request gets 429; else Beadle only counts it.
     pub crawl_delay_enforced: Option<bool>,
+    /// The limits of the operator that count the request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rate_limits: Vec<String>,
     /// `Robots-Tag` of the answer.
     pub robots_tag: Option<String>,
     /// `X-Robots-Tag` of the answer.

@@ -57,6 +57,7 @@ pub(super) fn lines(
         lines.push(Line::new("ladder", text));
     }
     lines.extend(pace_line(site, decision, pace, visit.moment()));
+    lines.extend(row.rate_limits.iter().map(|limit| Line::new("limit", &**limit)));
     if decision.access == Access::Disallow {
         editions(&mut lines, row, decision);
     }

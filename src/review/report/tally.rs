@@ -55,6 +55,8 @@ pub struct Tally {
     pub current: u64,
     /// Requests for other forms of closed paths, which are no violations.
     pub forms: u64,
+    /// Requests beyond a limit of the operator, which are no violations.
+    pub limited: u64,
     /// Requests by clients that evidence confirmed.
     pub confirmed: u64,
     /// Requests of impostors.
@@ -114,6 +116,7 @@ impl Tally {
             add(sum, violations > 0 && !is_contradicted && is(read, state.as_str()));
         }
         add(&mut self.forms, is(reason, Reason::Form.as_str()));
+        add(&mut self.limited, is(reason, Reason::Limit.as_str()));
         add(&mut self.confirmed, is(standing, Outcome::Confirmed.as_str()));
         add(&mut self.contradicted, is_contradicted);
         add(&mut self.contradicted_violations, is_contradicted && violations > 0);

@@ -63,6 +63,8 @@ pub enum Reason {
     TooSoon,
     /// The request came before the pace of the crawler's rung allows it.
     Slowed,
+    /// The request is beyond a limit of the operator. No violation.
+    Limit,
     /// The request would be refused, but the site's breaker is open.
     BreakerOpen,
     /// Enforcement is off for this crawler.
@@ -78,7 +80,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Allow,
         Self::Disallow,
         Self::Form,
@@ -88,6 +90,7 @@ impl Reason {
         Self::Impostor,
         Self::TooSoon,
         Self::Slowed,
+        Self::Limit,
         Self::BreakerOpen,
         Self::Off,
         Self::Unbound,
@@ -107,6 +110,7 @@ impl Reason {
             Self::Impostor => "claim.contradicted",
             Self::TooSoon => "robots.crawl_delay",
             Self::Slowed => "ladder.throttle",
+            Self::Limit => "limit",
             Self::BreakerOpen => "breaker.open",
             Self::Off => "enforcement.off",
             Self::Unbound => "robots.unbound",

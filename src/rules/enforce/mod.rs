@@ -32,6 +32,7 @@ pub use self::{
     hosts::{HostPeriod, Stay},
     knowledge::Knowledge,
     known_editions::KnownEditions,
+    limits::{AppliedLimit, applied_limits},
     moment::{Leap, Moment},
     overrides::{is_ordered, is_protected},
     pace::{AppliedPace, applied_pace, keeps_paces, promised_pace},
@@ -76,6 +77,7 @@ mod decision; // action and reason
 mod edition_verdict; // the verdicts of all editions that count, for explanations
 mod group; // the group that a name obeys
 mod knowledge; // the knowledge about a client beside its request
+mod limits; // the rate limits that count a request
 mod overrides; // the overrides that apply to a name
 mod pace; // the pace that a crawler must keep
 mod rung; // the rungs of the ladder

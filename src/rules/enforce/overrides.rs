@@ -1,8 +1,13 @@
 //! The overrides of a site: which of them apply to a name.
 
-use crate::rules::{
-    crawlers::{Crawler, Name, Outcome, Purpose, Standing},
-    policy::{Enforcement, Mode, Override},
+use std::collections::HashSet;
+
+use crate::{
+    base::product_token::ProductToken,
+    rules::{
+        crawlers::{Crawler, Name, Outcome, Purpose, Standing},
+        policy::{Enforcement, Mode, Override},
+    },
 };
 
 use super::decision::{Action, Decision, Reason};
@@ -14,7 +19,8 @@ pub(super) fn first_for<'e>(
     outcome: Outcome,
 ) -> Option<&'e Override> {
     let is_for = |one: &&Override| {
-        is_for_outcome(one, outcome) && (one.all || name.is_some_and(|name| names(one, name)))
+        is_for_outcome(one, outcome)
+            && (one.all || name.is_some_and(|name| has_name(&one.tokens, name)))
     };
     enforcement.overrides.iter().find(is_for)
 }
@@ -24,17 +30,15 @@ fn is_for_outcome(one: &Override, outcome: Outcome) -> bool {
     one.standings.is_empty() || one.standings.contains(&outcome)
 }
 
-/// Whether an override has this name.
-fn names(one: &Override, name: Name<'_>) -> bool {
+/// Whether a list of names has this one.
+pub(super) fn has_name(tokens: &HashSet<ProductToken>, name: Name<'_>) -> bool {
     match name {
         Name::Known(crawler) => {
-            one.tokens.contains(crawler.product_token())
-                || crawler.aliases().iter().any(|alias| one.tokens.contains(alias))
+            tokens.contains(crawler.product_token())
+                || crawler.aliases().iter().any(|alias| tokens.contains(alias))
         }
-        Name::Site(token) => one.tokens.contains(token),
-        Name::Declared(text) => {
-            one.tokens.iter().any(|token| token.key().eq_ignore_ascii_case(text))
-        }
+        Name::Site(token) => tokens.contains(token),
+        Name::Declared(text) => tokens.iter().any(|token| token.key().eq_ignore_ascii_case(text)),
     }
 }
 
@@ -58,7 +62,9 @@ pub fn is_protected(enforcement: &Enforcement, name: Name<'_>, standing: Standin
 /// does not block the crawler itself.
 fn is_named_to_block(enforcement: &Enforcement, name: Name<'_>, standing: Standing) -> bool {
     enforcement.overrides.iter().any(|one| {
-        one.mode == Mode::Block && is_for_outcome(one, standing.outcome) && names(one, name)
+        one.mode == Mode::Block
+            && is_for_outcome(one, standing.outcome)
+            && has_name(&one.tokens, name)
     })
 }
 

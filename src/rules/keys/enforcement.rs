@@ -7,7 +7,7 @@ use super::{
         Shape::{self, Boolean, Choice, Either, List, OneNumber, Text},
         key,
     },
-    values::{COUNT, CRAWLER_NAME, PACE, SHARE, STANDING, TIME},
+    values::{COUNT, CRAWLER_NAME, PACE, PATTERN, SHARE, STANDING, TIME},
 };
 
 /// `sites[].enforcement`.
@@ -19,6 +19,8 @@ pub static ENFORCEMENT: Section = Section {
             .means("action for violations, see below"),
         key("overrides", List(&Shape::Section(&OVERRIDE)), NONE)
             .means("other modes for some crawlers"),
+        key("rate_limits", List(&Shape::Section(&RATE_LIMIT)), NONE)
+            .means("how many requests crawlers may send to the origin"),
         key("block", Shape::Section(&BLOCK), Words("see there"))
             .means("response to a blocked request"),
         key(
@@ -80,6 +82,28 @@ pub static OVERRIDE: Section = Section {
         key("standing", List(&STANDING), Words("every standing"))
             .means("apply only to claims with these standings"),
         key("mode", Choice(&["off", "log", "throttle", "block"]), Required).means("their mode"),
+    ],
+};
+
+/// `sites[].enforcement.rate_limits[]`.
+pub static RATE_LIMIT: Section = Section {
+    path: "sites[].enforcement.rate_limits[]",
+    one_of: &[],
+    keys: &[
+        key("user_agents", List(&CRAWLER_NAME), Required).means(
+            "crawlers that the limit is for; `*` is every client that a group for `*` would bind, but \
+             no user-triggered fetcher",
+        ),
+        key("requests", PACE, Required)
+            .means("requests in a time of at most a day, for example `60/1m`"),
+        key("burst", Shape::Integer(1, 10_000), Value("1"))
+            .means("requests that may come at once"),
+        key("paths", List(&PATTERN), Words("every path"))
+            .means("path patterns of the requests that count, in any form of the path"),
+        key("together", Boolean, Value("false"))
+            .means("count all these crawlers as one. Otherwise each has the limit for itself"),
+        key("mode", Choice(&["log", "throttle"]), Value("throttle"))
+            .means("a request beyond the limit: count it, or answer 429 with `Retry-After`"),
     ],
 };
 

@@ -18,6 +18,7 @@ use super::{
     names::Names,
     overrides::{self, Override},
     places::Spot,
+    rate_limits::{self, RateLimit},
     robots_txt::RobotsTxt,
     shape::{At, Fields},
 };
@@ -39,6 +40,8 @@ pub struct Enforcement {
     pub crawl_delay: Option<PaceMode>,
     /// Exceptions by crawler; the first that names the crawler wins.
     pub overrides: Vec<Override>,
+    /// Limits for the requests of crawlers.
+    pub rate_limits: Vec<RateLimit>,
     /// The answer to a refused request.
     pub block: Block,
     /// The classes of client that a `*` group binds (default crawler, automation and none).
@@ -81,6 +84,7 @@ impl Default for Enforcement {
             breaker: None,
             crawl_delay: None,
             overrides: Vec::new(),
+            rate_limits: Vec::new(),
             block: Block::default(),
             star_binds: STAR_BINDS.to_vec(),
             impostors: None,
@@ -108,6 +112,7 @@ pub(super) fn read(
     enforcement.mode = mode.flatten().unwrap_or(Mode::Log);
     read_behaviour(&fields, mode == Some(None), &mut enforcement, findings);
     enforcement.overrides = overrides::read(&fields, names, findings);
+    enforcement.rate_limits = rate_limits::read(&fields, names, findings);
     if let Some(at) = fields.take("block") {
         block::read(&at, &mut enforcement.block, findings);
     }

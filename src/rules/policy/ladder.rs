@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::{base::escape::shown, formats::robots::Pace, rules::keys};
+use crate::{formats::robots::Pace, rules::keys};
 
 use super::{
     findings::Findings,
-    shape::{At, Fields},
+    pace,
+    shape::At,
     share::{self, Share},
-    yaml::Value,
 };
 
 /// How a crawler climbs and comes down.
@@ -45,40 +45,11 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Ladder {
     let period = fields.duration("period", minute_to_week, findings);
     let share = share::read(&fields, findings);
     let min_violations = fields.count("min_violations", findings);
+    let throttle = fields.take("throttle").and_then(|at| pace::read(&at, findings));
     Ladder {
         period: period.unwrap_or(default.period),
         share: share.unwrap_or(default.share),
         min_violations: min_violations.unwrap_or(default.min_violations),
-        throttle: pace(&fields, findings).unwrap_or(default.throttle),
+        throttle: throttle.unwrap_or(default.throttle),
     }
-}
-
-fn pace(fields: &Fields<'_>, findings: &mut Findings) -> Option<Pace> {
-    const HELP: &str = "write requests and a time, for example 1/10s or 10/1m";
-    let at = fields.take("throttle")?;
-    let message = match &at.node.value {
-        Value::Integer(n) => format!("{n} is not a pace"),
-        Value::Float(n) => format!("{n} is not a pace"),
-        _ => {
-            let text = at.text(findings)?;
-            match Pace::parse(text) {
-                Some(pace) => return Some(pace),
-                None if is_too_fast(text) => {
-                    format!("'{}' is faster than a thousand requests a second", shown(text))
-                }
-                None => format!("'{}' is not a pace", shown(text)),
-            }
-        }
-    };
-    findings.refuse(&at, message, HELP);
-    None
-}
-
-/// Whether it would be a pace with fewer requests.
-fn is_too_fast(text: &str) -> bool {
-    text.split_once('/').is_some_and(|(requests, time)| {
-        let is_number = requests.bytes().all(|b| b.is_ascii_digit());
-        let is_some = requests.bytes().any(|b| b != b'0');
-        is_number && is_some && Pace::parse(&format!("1/{time}")).is_some()
-    })
 }

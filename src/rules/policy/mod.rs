@@ -34,6 +34,7 @@ pub use self::{
     origin::Origin,
     overrides::{Named, Override},
     places::{GroupPlaces, Spot, TagPlaces},
+    rate_limits::RateLimit,
     reader::{read, read_draft, read_with},
     restart::restart_findings,
     robots_txt::{
@@ -64,6 +65,7 @@ mod yaml; // bytes -> a tree with lines and columns
 
 // One value.
 mod duration; // 30s, 24h
+mod pace; // requests in a time
 mod pattern; // a path pattern
 mod places; // the places of values, for findings about several of them
 mod scalar; // file names, addresses, networks
@@ -100,6 +102,7 @@ mod enforcement; // the section `enforcement`
 mod ladder; // how a crawler climbs and comes down
 mod mode; // off, log, throttle, block
 mod overrides; // exceptions by crawler
+mod rate_limits; // how many requests crawlers may send to the origin
 
 // The tests of the whole.
 mod test; // the section `tests`

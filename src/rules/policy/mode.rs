@@ -56,6 +56,16 @@ pub enum PaceMode {
     Throttle,
 }
 
+impl PaceMode {
+    /// The word in the policy.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Throttle => "throttle",
+        }
+    }
+}
+
 /// The treatment of a request that only the newest robots.txt disallows, while the crawler may
 /// still use an older one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

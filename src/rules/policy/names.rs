@@ -198,6 +198,11 @@ impl<'c> Names<'c> {
         Some(token)
     }
 
+    /// The kind of a crawler in the catalogue.
+    pub(super) fn kind_of(&self, token: &ProductToken) -> Option<Kind> {
+        self.catalogue.find(token.as_str()).map(Crawler::kind)
+    }
+
     /// Notes a name that no User-Agent has, in a group.
     pub(super) fn note_control_token(&self, at: &At<'_>, findings: &mut Findings) {
         let Value::Text(name) = &at.node.value else { return };

@@ -107,7 +107,8 @@ fn tag_rule(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<T
     Some(rule)
 }
 
-fn path(at: &At<'_>, findings: &mut Findings) -> Option<robots::Pattern> {
+/// A path pattern.
+pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<robots::Pattern> {
     let text = pattern::read(at.text(findings)?, at, findings)?;
     match robots::Pattern::new(text) {
         Ok(pattern) => Some(pattern),

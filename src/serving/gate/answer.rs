@@ -8,9 +8,12 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use jiff::{Timestamp, fmt::rfc2822};
 
-use crate::rules::{
-    enforce::{Moment, Site},
-    policy,
+use crate::{
+    clients::conduct::Limited,
+    rules::{
+        enforce::{Moment, Site},
+        policy,
+    },
 };
 
 use super::{refusal::Refusal, request::Request};
@@ -25,6 +28,8 @@ const UNKNOWN_RETRY_SECONDS: u64 = 60;
 
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("robots-tag");
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const PLAIN: &str = "text/plain; charset=utf-8";
 
 /// An answer that an edge sends unchanged, with `Date` added.
@@ -204,6 +209,17 @@ impl Answer {
         let mut answer = Self::new(StatusCode::TOO_MANY_REQUESTS, PLAIN, body);
         answer.fields.push((header::RETRY_AFTER, retry_after.into()));
         answer.refuse_caches();
+        answer
+    }
+
+    /// The answer to a request beyond a limit, with the limit in fields
+    /// (draft-ietf-httpapi-ratelimit-headers-10 §3, §4).
+    pub(super) fn limited(body: String, Limited { applied, too_soon }: &Limited<'_>) -> Self {
+        let mut answer = Self::throttle(body, too_soon.retry_after);
+        let (number, pace) = (applied.number, applied.limit.pace);
+        let (quota, window) = (pace.requests(), pace.per().as_secs());
+        answer.field(RATE_LIMIT_POLICY, &format!("\"{number}\";q={quota};w={window}"));
+        answer.field(RATE_LIMIT, &format!("\"{number}\";r=0;t={}", too_soon.retry_after));
         answer
     }
 

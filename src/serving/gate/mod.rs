@@ -44,6 +44,7 @@ mod claims; // the claim of a request, cached
 mod client; // the client of a request
 mod fields; // the fields that go on to the origin
 mod handover; // refusals that a server in front fetches
+mod limit; // a request beyond a limit of the operator
 mod location; // fields that name an origin by its address
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
@@ -174,10 +175,15 @@ impl Gate {
         let decision = visit.decide();
         self.count(&visit, &decision);
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
+        let limited = self.limit(&visit, &mut weighed);
         self.count_crawler(&visit, &weighed.decision);
         let account = self.access_log.map(|_| Box::new(Account::of(&visit, &weighed)));
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, record) = match (&weighed.decision.judgement, action) {
+            _ if weighed.decision.reason == Reason::Limit => {
+                self.sink.count(visit.now(), &series::of_limited(&visit, &weighed.decision));
+                (None, None)
+            }
             (Some(judgement), Action::Log | Action::Throttle | Action::Block) => {
                 self.act(&visit, &weighed, judgement)
             }
@@ -195,7 +201,9 @@ impl Gate {
                 (answer, None)
             }
         };
-        let refusal = None;
+        let beyond = limited.map(|one| Answer::limited(page::limit(&one), &one));
+        let beyond = beyond.map(|one| one.tagged(visit.site, visit.target.letter()));
+        let (answer, refusal) = (beyond.or(answer), None);
         Reception {
             answer,
             passage: Passage { site, class, action, hop, record, refusal, account },

@@ -3,7 +3,7 @@
 
 use crate::{
     base::{escape, metrics},
-    clients::conduct::Early,
+    clients::conduct::{Early, Limited},
     rules::{
         crawlers::Name,
         enforce::{AppliedPace, Judgement, Reason},
@@ -105,6 +105,17 @@ pub(super) fn notice(
     }
     let seconds = early.too_soon.retry_after;
     notice_text(name_in_words(judgement, ""), &early.pace, &robots_txt, seconds, id)
+}
+
+/// The notice for a crawler beyond a limit of the operator.
+pub(super) fn limit(Limited { applied, too_soon }: &Limited<'_>) -> String {
+    let name = applied.name.map_or_else(|| nameless(""), Name::as_str);
+    let name = escape::bounded(name.as_bytes(), MOST_SHOWN);
+    let seconds = too_soon.retry_after;
+    format!(
+        "{name} comes too fast.\n\nThis site takes {} (limit {}).\n\nCome back in {seconds} s.\n",
+        applied.limit, applied.number
+    )
 }
 
 fn notice_text(

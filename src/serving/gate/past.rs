@@ -90,6 +90,8 @@ impl Gate {
         }
         let decision = visit.decide();
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
+        // In the mode `log`, a limit changes nothing.
+        let _ = self.limit(&visit, &mut weighed);
         if let Some(hop) = weighed.hop.take() {
             self.conduct.responded(hop, status, || moment);
         }
@@ -99,6 +101,7 @@ impl Gate {
         let site = visit.number;
         if let (Some(judgement), Action::Log | Action::Throttle | Action::Block) =
             (&decision.judgement, action)
+            && reason != Reason::Limit
         {
             let broken = Broken::of(visit.site, judgement, &weighed);
             let key = series::of_violation(&visit, decision, judgement, &broken);
@@ -111,7 +114,10 @@ impl Gate {
             self.note_fetch(&visit);
         }
         let counted = (!visit.is_of_person(decision)).then(|| Counted {
-            key: series::of_passed(&visit, decision),
+            key: match reason {
+                Reason::Limit => series::of_limited(&visit, decision),
+                _ => series::of_passed(&visit, decision),
+            },
             action,
             reason,
             outcome,

@@ -16,7 +16,9 @@ use crate::{
     },
     rules::{
         crawlers::{Claim, Class, Crawler, Name, Outcome, Standing},
-        enforce::{self, Case, Decision, Knowledge, KnownEditions, Moment, Rung, Site},
+        enforce::{
+            self, AppliedLimit, Case, Decision, Knowledge, KnownEditions, Moment, Rung, Site,
+        },
         policy::Source,
     },
     state::publication::{ServedSite, Snapshot},
@@ -94,9 +96,17 @@ impl<'a> Visit<'a> {
 
     /// The decision about the request.
     pub fn decide(&self) -> Decision<'_> {
+        enforce::decide(self.site, self.case(), self)
+    }
+
+    /// The limits of the operator that count the request.
+    pub fn limits(&self) -> Vec<AppliedLimit<'_>> {
+        enforce::applied_limits(self.site, self.case(), self)
+    }
+
+    fn case(&self) -> Case<'_, '_> {
         let is_nameless = self.request.user_agents().all(enforce::is_blank);
-        let case = Case { claim: &self.claim, is_nameless, target: &self.target };
-        enforce::decide(self.site, case, self)
+        Case { claim: &self.claim, is_nameless, target: &self.target }
     }
 
     /// Whether the client is a person: a browser, or an app that no catalogue and no rule knows.

@@ -145,6 +145,9 @@ pub(super) struct PaceRow {
     /// Requests, and their time in milliseconds.
     pace: (u32, u64),
     times: u32,
+    /// For a limit.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    burst: u32,
     at: i64,
     requests: u32,
 }
@@ -364,6 +367,7 @@ impl PaceRow {
             network,
             pace: (one.pace.requests(), per),
             times: one.times,
+            burst: one.burst,
             at: shift.told(one.at),
             requests: one.requests,
         })
@@ -385,10 +389,16 @@ impl PaceRow {
             network,
             pace: Pace::new(self.pace.0, Duration::from_millis(self.pace.1))?,
             times: self.times.max(1),
+            burst: self.burst,
             at: shift.own(self.at),
             requests: self.requests,
         })
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// The text of a network; `None` if only its hash is known.

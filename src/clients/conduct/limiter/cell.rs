@@ -51,9 +51,9 @@ impl Cell {
         now: Duration,
         may_hear_late: bool,
     ) -> Result<(), Duration> {
-        let passes_at = self.empty_at.saturating_sub(rate.tolerance);
-        if now < passes_at {
-            return Err(passes_at - now);
+        let wait = self.wait(rate, now);
+        if !wait.is_zero() {
+            return Err(wait);
         }
         if may_hear_late {
             self.add(now, rate.interval);
@@ -61,6 +61,11 @@ impl Cell {
             self.empty_at = self.empty_at.max(now).saturating_add(rate.interval);
         }
         Ok(())
+    }
+
+    /// The time until the next request passes.
+    pub(super) fn wait(&self, rate: Rate, now: Duration) -> Duration {
+        self.empty_at.saturating_sub(rate.tolerance).saturating_sub(now)
     }
 
     /// Adds requests that passed elsewhere at `at`, which may be earlier than others here.

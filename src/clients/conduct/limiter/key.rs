@@ -1,11 +1,14 @@
 //! The key of a bucket and its limit.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use crate::{
     clients::conduct::network::Network,
     formats::robots::Pace,
-    rules::crawlers::{Name, Outcome},
+    rules::{
+        crawlers::{Name, Outcome},
+        enforce::AppliedLimit,
+    },
 };
 
 use super::cell::Rate;
@@ -42,6 +45,31 @@ impl Key {
         Self { scope: scope.to_owned(), product_token, outcome, network }
     }
 
+    /// The key of a limit of the operator. All clients with a name of the catalogue or the policy whose
+    /// claim is not confirmed count as one, so that many strangers get no more than the crawler.
+    pub(in crate::clients::conduct) fn of_limit(
+        site: &str,
+        applied: &AppliedLimit<'_>,
+        address: IpAddr,
+    ) -> Self {
+        let AppliedLimit { number, limit, name, outcome } = *applied;
+        let scope = format!("{site}#{number}");
+        let key = Self { scope, product_token: None, outcome: Outcome::Unknown, network: None };
+        match name {
+            _ if limit.together => key,
+            Some(name @ (Name::Known(_) | Name::Site(_))) => Self {
+                product_token: Some(name.as_str().to_ascii_lowercase()),
+                outcome: match outcome {
+                    Outcome::Confirmed | Outcome::Contradicted => outcome,
+                    Outcome::Unverifiable | Outcome::Unknown => Outcome::Unknown,
+                },
+                ..key
+            },
+            // A client can invent names without limit.
+            name => Self { network: Some(Network::of_client(address, name)), ..key },
+        }
+    }
+
     /// The key of all networks under the same name, if this is the key of one. Invented names have
     /// nothing in common.
     pub(super) fn of_all_networks(&self) -> Option<Self> {
@@ -64,12 +92,23 @@ pub(super) struct Limit {
     pub(super) pace: Pace,
     /// The multiple of the pace.
     pub(super) times: u32,
+    /// The requests that may come at once, for a limit of the operator; 0 for a pace, which has a
+    /// tolerance for polite crawlers.
+    pub(super) burst: u32,
 }
 
 impl Limit {
-    /// The rate with the tolerance that a polite crawler needs.
+    /// The rate, for a pace with the tolerance that a polite crawler needs. A limit is exact but for a
+    /// tenth of the time of a request, without which each late request would cost a part of it.
     pub(super) fn rate(self) -> Rate {
-        let Self { pace, times } = self;
+        let Self { pace, times, burst } = self;
+        if burst > 0 {
+            let interval = pace.interval();
+            return Rate {
+                interval,
+                tolerance: interval.saturating_mul(burst - 1) + interval / 10,
+            };
+        }
         let at_once = pace.requests().saturating_mul(2).clamp(AT_ONCE, MOST_AT_ONCE);
         let interval = (pace.interval().mul_f64(0.9) / times.max(1)).max(Duration::from_micros(1));
         let after_one = at_once.saturating_mul(times).saturating_sub(1);

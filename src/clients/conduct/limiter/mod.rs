@@ -24,7 +24,10 @@ use std::{
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::{formats::robots::Pace, rules::enforce::Moment};
+use crate::{
+    formats::robots::Pace,
+    rules::{enforce::Moment, policy::RateLimit},
+};
 
 use super::observations::PaceCount;
 
@@ -85,11 +88,38 @@ impl Limiter {
     /// # Errors
     /// The request comes too soon and does not count.
     pub(super) fn check(&self, key: &Key, pace: Pace, now: Duration) -> Result<(), TooSoon> {
-        self.charge(key, Limit { pace, times: 1 }, now).map_err(TooSoon::after)?;
+        let limit = |times| Limit { pace, times, burst: 0 };
+        self.charge(key, limit(1), now).map_err(TooSoon::after)?;
         let Some(key) = key.of_all_networks() else { return Ok(()) };
         // The network has paid for this request already. So it waits for its own next one at least.
-        self.charge(&key, Limit { pace, times: NETWORKS }, now)
+        self.charge(&key, limit(NETWORKS), now)
             .map_err(|wait| TooSoon::after(wait.max(pace.interval())))
+    }
+
+    /// Counts a request against limits of the operator, each with its key.
+    ///
+    /// # Errors
+    /// The request is beyond some of them, and counts for none. The one with the longest wait, by its
+    /// place among these.
+    pub(super) fn count(
+        &self,
+        limits: &[(Key, &RateLimit)],
+        now: Duration,
+    ) -> Result<(), (usize, TooSoon)> {
+        let limit = |one: &RateLimit| Limit { pace: one.pace, times: 1, burst: one.burst };
+        let waits = limits.iter().enumerate().filter_map(|(at, (key, one))| {
+            let cells = self.cells(limit(one), now);
+            let wait = cells.change(key, now, |cell| cell.wait(cells.rate, now));
+            (!wait.is_zero()).then_some((wait, at))
+        });
+        let longest = waits.max();
+        let beyond = |(wait, at)| (at, TooSoon::after(wait));
+        longest.map_or(Ok(()), |longest| Err(beyond(longest)))?;
+        for (at, (key, one)) in limits.iter().enumerate() {
+            // Another request may have come in between.
+            self.charge(key, limit(one), now).map_err(|wait| beyond((wait, at)))?;
+        }
+        Ok(())
     }
 
     /// Begins to keep the requests that pass, for [`Self::collect`].
@@ -108,8 +138,9 @@ impl Limiter {
         let ago = moment.now.duration_since(count.at);
         // A time ahead of the clock is now.
         let at = moment.steady.saturating_sub(Duration::try_from(ago).unwrap_or_default());
-        let PaceCount { scope, product_token, outcome, network, pace, times, requests, .. } = count;
-        let (key, limit) = (Key { scope, product_token, outcome, network }, Limit { pace, times });
+        let PaceCount { scope, product_token, outcome, network, pace, times, burst, .. } = count;
+        let key = Key { scope, product_token, outcome, network };
+        let (limit, requests) = (Limit { pace, times, burst }, count.requests);
         let rate = limit.rate();
         if at.saturating_add(rate.interval.saturating_mul(requests)) <= moment.steady
             && !self.knows(&key, limit)

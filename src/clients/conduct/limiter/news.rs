@@ -39,8 +39,8 @@ impl News {
             let ago = SignedDuration::try_from(moment.steady.saturating_sub(first));
             let at = moment.now.checked_sub(ago.unwrap_or_default()).unwrap_or(moment.now);
             let Key { scope, product_token, outcome, network } = key;
-            let Limit { pace, times } = limit;
-            PaceCount { scope, product_token, outcome, network, pace, times, at, requests }
+            let Limit { pace, times, burst } = limit;
+            PaceCount { scope, product_token, outcome, network, pace, times, burst, at, requests }
         })
         .collect()
     }

@@ -14,6 +14,7 @@ use crate::{
 };
 
 mod fleet;
+mod limits;
 
 static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(policy::built_in_catalogue);
 
@@ -171,7 +172,7 @@ fn neither_names_nor_limits_fill_the_memory() {
     for number in 0..MOST_KEYS + 100 {
         assert!(limiter.check(&key(&number.to_string()), pace("1/1s")).is_ok());
     }
-    let limit = Limit { pace: pace("1/1s"), times: 1 };
+    let limit = Limit { pace: pace("1/1s"), times: 1, burst: 0 };
     assert!(limiter.limiter.cells(limit, Duration::ZERO).by_key.lock().len() <= MOST_KEYS);
     for number in 1..=2 * MOST_LIMITS {
         limiter.advance(Duration::from_secs(1));

@@ -131,7 +131,13 @@ fn glance(review: &Review<'_>) -> Section {
         ("before", Kind::Number),
         ("change", Kind::Number),
     ];
-    let section = Section::new("At a glance", Table::new(columns).with(rows.len(), rows));
+    let mut section = Section::new("At a glance", Table::new(columns).with(rows.len(), rows));
+    if now.limited > 0 {
+        section = section.remark(format!(
+            "{} beyond the rate limits of the policy, which are no violations.",
+            count(now.limited, "request")
+        ));
+    }
     if now.forms == 0 {
         return section;
     }

@@ -6,6 +6,7 @@ mod counts; // requests by hour
 mod editions; // each crawler is judged by a robots.txt that it can know
 mod forms; // other forms of closed paths
 mod identity; // the group that binds a client
+mod limits; // the rate limits of the operator
 mod origin_files; // rules of the origin, alone and merged with the policy's
 mod pace; // how fast a crawler comes
 mod world;

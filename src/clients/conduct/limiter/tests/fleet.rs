@@ -75,7 +75,7 @@ fn a_fast_crawler_passes_more_often_than_at_one_node_by_the_stated_bound_at_most
 #[test]
 fn counts_without_an_effect_make_no_bucket() {
     let limiter = Limiter::default();
-    let limit = Limit { pace: pace("1/1s"), times: 1 };
+    let limit = Limit { pace: pace("1/1s"), times: 1, burst: 0 };
     let count = |at: u64| PaceCount {
         scope: "a.example".to_owned(),
         product_token: Some("bot".to_owned()),
@@ -83,6 +83,7 @@ fn counts_without_an_effect_make_no_bucket() {
         network: None,
         pace: limit.pace,
         times: 1,
+        burst: 0,
         at: moment(at).now,
         requests: 2,
     };

@@ -1,0 +1,96 @@
+//! The rate limits that the operator sets for crawlers, and which of them count a request.
+//!
+//! They are no rules for crawlers: nobody has read them, so a request beyond one is no violation.
+
+use crate::{
+    formats::robots::Target,
+    rules::{
+        crawlers::{Claim, Class, Kind, Name, Outcome, Standing},
+        policy::{Mode, RateLimit},
+    },
+};
+
+use super::{
+    case::Case,
+    group::is_bound_by_star,
+    knowledge::Knowledge,
+    overrides::{first_for, has_name},
+    site::Site,
+};
+
+/// A limit that counts a request.
+#[derive(Clone, Copy, Debug)]
+pub struct AppliedLimit<'r> {
+    /// Its place in the list of the site.
+    pub number: usize,
+    /// The limit.
+    pub limit: &'r RateLimit,
+    /// The name that it counts; `None` for a client without one.
+    pub name: Option<Name<'r>>,
+    /// The outcome of the evidence for the name.
+    pub outcome: Outcome,
+}
+
+/// The limits that count a request. A crawler whose enforcement an override switches off has none.
+pub fn applied_limits<'r>(
+    site: &'r Site,
+    case: Case<'r, '_>,
+    knowledge: &impl Knowledge,
+) -> Vec<AppliedLimit<'r>> {
+    let enforcement = &site.enforcement;
+    if enforcement.rate_limits.is_empty() || case.target.is_robots_txt() {
+        return Vec::new();
+    }
+    let limits = enforcement.rate_limits.iter().enumerate();
+    let applied = limits.filter_map(|(number, limit)| {
+        let name = counted_name(site, limit, case)?;
+        if !limit.paths.is_empty() && !is_on(limit, case.target) {
+            return None;
+        }
+        let outcome =
+            name.map_or(Outcome::Unverifiable, |name| outcome_of(name, case.claim, knowledge));
+        let own = first_for(enforcement, name, outcome);
+        let is_off = own.is_some_and(|one| one.mode == Mode::Off);
+        (!is_off).then_some(AppliedLimit { number, limit, name, outcome })
+    });
+    applied.collect()
+}
+
+/// The name of a client that a limit counts: the first that it names, else the primary one for `*`.
+/// `None` if it does not count the client.
+fn counted_name<'r>(
+    site: &Site,
+    limit: &RateLimit,
+    Case { claim, is_nameless, .. }: Case<'r, '_>,
+) -> Option<Option<Name<'r>>> {
+    let mut names = claim.tokens().chain(claim.programs());
+    if let Some(name) = names.find(|name| has_name(&limit.tokens, *name)) {
+        return Some(Some(name));
+    }
+    let star_binds = &site.enforcement.star_binds;
+    let is_bound = match claim.primary() {
+        Some(name) => is_bound_by_star(star_binds, name) && !is_sent_by_a_person(name),
+        None => match claim.class() {
+            Class::None => is_nameless && star_binds.contains(&Class::None),
+            class => class == Class::App && star_binds.contains(&Class::App),
+        },
+    };
+    (limit.all && is_bound).then(|| claim.primary())
+}
+
+fn is_sent_by_a_person(name: Name<'_>) -> bool {
+    name.known().is_some_and(|crawler| crawler.kind() == Kind::UserTriggered)
+}
+
+fn outcome_of(name: Name<'_>, claim: &Claim<'_>, knowledge: &impl Knowledge) -> Outcome {
+    let known = name.known().filter(|crawler| !claim.is_borrowed(crawler));
+    known.map_or(Standing::UNVERIFIABLE, |crawler| knowledge.standing(crawler)).outcome
+}
+
+/// Whether a path of the limit matches any form of the target.
+fn is_on(limit: &RateLimit, target: &Target<'_>) -> bool {
+    let is_match = |form: &[u8]| limit.paths.iter().any(|path| path.matches(form));
+    is_match(target.letter())
+        || target.is_cut()
+        || target.evasions().iter().any(|form| is_match(form))
+}

@@ -1,0 +1,51 @@
+use std::time::Duration;
+
+use super::*;
+use crate::rules::policy::{Policy, read};
+
+fn text(limit: &str) -> String {
+    format!(
+        "sites:\n  - hosts: [a.example]\n    origin: http://127.0.0.1:1\n    enforcement:\n      \
+         rate_limits:\n        - {limit}\n"
+    )
+}
+
+#[test]
+fn a_limit_has_its_requests_and_defaults() {
+    let policy: Policy =
+        text("{ user_agents: [GPTBot, \"*\"], requests: 60/1m }").parse().expect("a policy");
+    let limit = &policy.sites[0].enforcement.rate_limits[0];
+    assert_eq!((limit.pace.requests(), limit.pace.per()), (60, Duration::from_secs(60)));
+    assert!(limit.all && limit.tokens.len() == 1 && limit.paths.is_empty() && !limit.together);
+    assert_eq!((limit.burst, limit.mode), (1, PaceMode::Throttle));
+    assert_eq!(limit.to_string(), "60 requests in 60 s, each crawler");
+}
+
+#[test]
+fn a_bad_limit_is_an_error_with_its_repair() {
+    for (limit, message, help) in [
+        ("{ user_agents: [GPTBot] }", "requests' is missing", "1/10s"),
+        ("{ requests: 1/10s }", "user_agents' is missing", "[set:ai]"),
+        ("{ user_agents: [GPTBot], requests: 0/1m }", "'0/1m' is not a pace", "10/1m"),
+        ("{ user_agents: [GPTBot], requests: 60/0s }", "'60/0s' is not a pace", "10/1m"),
+        ("{ user_agents: [GPTBot], requests: 60/31d }", "more than a day", "60/1d"),
+        ("{ user_agents: [GPTBot], requests: 60 }", "60 is not a pace", "10/1m"),
+        ("{ user_agents: [GPTBot], requests: 60/1m, burst: 0 }", "0", "from 1 to 10000"),
+        ("{ user_agents: [\"purpose:money\"], requests: 1/1m }", "unknown purpose", "purposes are"),
+        (
+            "{ user_agents: [Google-Extended], requests: 1/1m }",
+            "no request has the name Google-Extended",
+            "crawlers that fetch pages",
+        ),
+        ("{ user_agents: [GPTBot], requests: 1/1m, mode: block }", "block", "throttle"),
+        ("{ user_agents: [GPTBot], requests: 1/1m, paths: [search] }", "'search'", "/search"),
+    ] {
+        let (policy, findings) = read("beadle.yaml", text(limit).as_bytes());
+        assert!(policy.is_none(), "{limit}");
+        let shown = format!("{findings:?}");
+        assert!(shown.contains(message) && shown.contains(help), "{limit}: {shown}");
+    }
+    // A purpose may hold names that no request has.
+    let skipped = text("{ user_agents: [\"purpose:ai-training\"], requests: 1/1m }");
+    assert!(skipped.parse::<Policy>().is_ok());
+}

@@ -1,0 +1,67 @@
+//! Limits that keep a site up: crawlers beyond them get 429, and nobody else.
+
+use serde_json::Value;
+
+use crate::support::{
+    client::Request,
+    origin::Origin,
+    program::{Setup, json_lines},
+};
+
+const BROWSER: &str =
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0";
+const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+const LIMITS: &str = "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/] }] }
+    enforcement:
+      rate_limits:
+        - { user_agents: [\"purpose:ai-training\"], requests: 3/1h, burst: 3 }
+        - { user_agents: [\"*\"], requests: 1000/1m, burst: 100, together: true, mode: log }
+";
+
+#[test]
+fn a_crawler_beyond_its_limit_gets_429_and_no_record() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, LIMITS).start();
+    let get = |target: &str, user_agent: &str| {
+        Request::get(target).user_agent(user_agent).send(beadle.port)
+    };
+    let statuses: Vec<u16> = (0..6).map(|_| get("/page", GPTBOT).status).collect();
+    assert_eq!(statuses, [200, 200, 200, 429, 429, 429]);
+    assert_eq!(origin.received().iter().filter(|one| one.target == b"/page").count(), 3);
+    let answer = get("/page", GPTBOT);
+    assert_eq!(answer.header("ratelimit-policy"), Some("\"0\";q=3;w=3600"));
+    let wait: u64 = answer.header("retry-after").expect("a time").parse().expect("a number");
+    assert!((1_000..=1_200).contains(&wait), "{wait}");
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    assert!(answer.text().contains("GPTBot comes too fast."), "{}", answer.text());
+    assert!(answer.text().contains("3 requests in 3600 s, each crawler"), "{}", answer.text());
+    // Neither the rules nor people.
+    assert_eq!(get("/robots.txt", GPTBOT).status, 200);
+    assert!((0..10).all(|_| get("/page", BROWSER).status == 200));
+    let limited = "beadle_limited_requests_total{mode=\"throttle\",product_token=\"GPTBot\",\
+                   site=\"site.example\"}";
+    beadle.wait_for_metric(limited, 4.0);
+    let explained = beadle.verb(&["explain", "--user-agent", GPTBOT, "--format", "json", "/page"]);
+    let explained: Vec<Value> = json_lines(&explained);
+    let limits: Vec<&str> = explained[0]["rate_limits"]
+        .as_array()
+        .expect("limits")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert_eq!(
+        limits,
+        [
+            "3 requests in 3600 s, each crawler (throttle, rate_limits[0])",
+            "1000 requests in 60 s, all of them together (log, rate_limits[1])"
+        ]
+    );
+    // What was limited is counted, and no violation.
+    let records = beadle.verb(&["violations", "--format", "json"]);
+    assert_eq!(json_lines(&records).len(), 0, "{}", String::from_utf8_lossy(&records.stdout));
+    let report = beadle.verb(&["report", "--since", "1h", "--format", "json"]);
+    let rows = json_lines(&report);
+    let gptbot = rows.iter().find(|row| row["product_token"] == "GPTBot").expect("a row");
+    assert_eq!((&gptbot["requests"], &gptbot["violations"]), (&8.into(), &0.into()), "{gptbot}");
+    assert_eq!(gptbot["limited"], 4, "{gptbot}");
+}
