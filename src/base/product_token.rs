@@ -2,8 +2,7 @@
 //!
 //! The RFC allows letters, `_` and `-`. A tenth of the real crawlers have digits, dots or spaces in
 //! their tokens (`MJ12bot`, `Mail.RU_Bot`, `Sogou web spider`). So a token may be any printable
-//! text, and [`ProductToken::is_rfc9309`] tests for the RFC's form. Tokens compare without ASCII
-//! case.
+//! text; [`ProductToken::is_rfc9309`] tests for the RFC's form. Tokens compare without ASCII case.
 
 use std::{
     fmt,
