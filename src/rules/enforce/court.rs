@@ -12,7 +12,7 @@ use crate::{
 use super::{
     decision::{Action, Decision, Judgement, Reason},
     excuse::Excuse,
-    group::{group_for, group_of, listed_group},
+    group::{allows, group_for, group_of, listed_group},
     knowledge::Knowledge,
     known_editions::KnownEditions,
     overrides::{first_for, is_protected, strictest_mode},
@@ -238,17 +238,16 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
             };
             found.access == Access::Allow
         };
-        let allows = |matcher: &Matcher, known: Option<Scope>| match binding {
-            Binding::All => matcher.scopes().all(|group| is_allowed(matcher, group)),
-            _ => {
-                known
-                    .or_else(|| match binding {
-                        Binding::Name(name) => group_for(matcher, star_binds, name),
-                        Binding::Program(name) => matcher.group(name.as_str()),
-                        Binding::Star | Binding::All => matcher.star(),
-                    })
-                    .is_none_or(|group| is_allowed(matcher, group))
-                    || binding.listed(matcher).is_some_and(|group| is_allowed(matcher, group))
+        let allows = |matcher: &Matcher, known: Option<Scope>| {
+            let group = || match binding {
+                Binding::Name(name) => group_for(matcher, star_binds, name),
+                Binding::Program(name) => matcher.group(name.as_str()),
+                Binding::Star | Binding::All => matcher.star(),
+            };
+            let is_allowed = |group| is_allowed(matcher, group);
+            match binding {
+                Binding::All => matcher.scopes().all(is_allowed),
+                _ => allows(matcher, known.or_else(group), binding.names(), is_allowed),
             }
         };
         let known_editions = || match claimant {

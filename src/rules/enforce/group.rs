@@ -41,6 +41,17 @@ pub fn listed_group<'n>(
     matcher.has_lists().then(|| names.find_map(of_name)).flatten()
 }
 
+/// Whether a file allows what `is_allowed` judges by one group. A crawler that reads lists as Google does
+/// obeys the rules as it reads them, so one of both readings is enough.
+pub fn allows<'n>(
+    matcher: &Matcher,
+    group: Option<Scope>,
+    names: impl Iterator<Item = &'n str>,
+    is_allowed: impl Fn(Scope) -> bool,
+) -> bool {
+    group.is_none_or(&is_allowed) || listed_group(matcher, names).is_some_and(is_allowed)
+}
+
 /// The names of groups that a name looks for, in order. The first that has a group binds it.
 pub fn group_names<'a>(name: Name<'a>) -> impl Iterator<Item = &'a str> {
     let family = name.known().into_iter().flat_map(|crawler| crawler.groups());

@@ -27,7 +27,9 @@ pub use self::{
     edition_verdict::{EditionVerdict, edition_verdicts},
     elsewhere::Elsewhere,
     excuse::{Doubt, Excuse},
-    group::{first_group, group_for, group_names, group_of, is_bound_by_star, listed_group},
+    group::{
+        allows, first_group, group_for, group_names, group_of, is_bound_by_star, listed_group,
+    },
     history::History,
     hosts::{HostPeriod, Stay},
     knowledge::Knowledge,

@@ -334,6 +334,19 @@ fn editions_of_a_site_that_had_the_host_and_jumps_of_the_clock_count() {
 }
 
 #[test]
+fn an_edition_that_allows_a_request_to_a_crawler_that_reads_lists_is_an_excuse() {
+    const LISTED: &str = "User-agent: GPTBot, CCBot\nAllow: /\n\nUser-agent: *\nDisallow: /\n";
+    let mut new = Violation { path: Text::word("/new/1"), ..record() };
+    (new.robots.line, new.robots.pattern) = (Some(4), Text::word("/new/"));
+    let listed = |one: &mut Material<'_>| {
+        one.editions[0] = edition("a.example", LISTED, DAY, Some(CHANGE));
+    };
+    let grace =
+        format!("differs reason robots.disallow > robots.disallow.grace by edition {}", id(LISTED));
+    assert_eq!(said(new, listed), grace);
+}
+
+#[test]
 fn the_same_facts_make_the_same_bytes_and_the_bundle_names_what_is_missing() {
     let files = made(record(), |_| ());
     assert_eq!(pack(&files), pack(&made(record(), |_| ())));

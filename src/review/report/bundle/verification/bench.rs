@@ -60,16 +60,19 @@ impl<'a> Bench<'a> {
     /// The crawler's fetches of a site's robots.txt.
     pub(super) fn fetches(&self, site: &str) -> impl Iterator<Item = &'a readings::Row> {
         let is_name = |row: &readings::Row| {
-            let mut names = self.manifest.group_names.iter();
-            names.any(|name| name.eq_ignore_ascii_case(&row.product_token))
+            self.names().any(|name| name.eq_ignore_ascii_case(&row.product_token))
         };
         let is_site = move |row: &readings::Row| row.site.eq_ignore_ascii_case(site);
         self.fetches.iter().filter(move |row| is_site(row) && is_name(row))
     }
 
+    /// The names of groups that the crawler looks for.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.manifest.group_names.iter().map(String::as_str)
+    }
+
     /// The group that the crawler obeys.
     pub(super) fn group(&self, matcher: &Matcher, settings: &Settings) -> Option<Scope> {
-        let names = self.manifest.group_names.iter().map(String::as_str);
-        first_group(matcher, names, || settings.is_bound_by_star)
+        first_group(matcher, self.names(), || settings.is_bound_by_star)
     }
 }

@@ -21,7 +21,7 @@ use crate::{
         standing::network,
         time::{Time, start},
     },
-    rules::enforce::{Edition, Reason},
+    rules::enforce::{Edition, Reason, allows},
 };
 
 /// How long a replaced edition may still judge requests: a change takes a moment to come into force.
@@ -336,13 +336,12 @@ impl Case<'_> {
     /// Whether an edition allows the request, by the crawler's group or by all groups.
     fn allows(&self, edition: &Edition, by_all: bool) -> bool {
         let matcher = edition.matcher();
-        let is_allowed =
-            |matcher: &Matcher, group: Scope| self.verdict(matcher, group).access == Access::Allow;
+        let is_allowed = |group: Scope| self.verdict(matcher, group).access == Access::Allow;
         if by_all {
-            return matcher.scopes().all(|group| is_allowed(matcher, group));
+            return matcher.scopes().all(is_allowed);
         }
         let group = self.bench.group(matcher, self.settings);
-        group.is_none_or(|group| is_allowed(matcher, group))
+        allows(matcher, group, self.bench.names(), is_allowed)
     }
 }
 
