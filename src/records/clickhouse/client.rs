@@ -5,7 +5,7 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
 
@@ -58,6 +58,12 @@ struct Connection {
     http: fetch::Client,
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
+}
+
+/// An answer in the format `JSONCompact`.
+#[derive(Deserialize)]
+struct Answer<T> {
+    data: Vec<T>,
 }
 
 impl Client {
@@ -126,7 +132,7 @@ impl Client {
         self.send(None, sql.as_bytes(), deadline, false).map(drop)
     }
 
-    /// The rows that answer a question.
+    /// The rows that answer a question: a tuple of values for each, in the order of its columns.
     ///
     /// # Errors
     /// Where the server cannot be reached, is late or refuses, or where a row is not as expected.
@@ -135,37 +141,18 @@ impl Client {
         sql: &str,
         deadline: Duration,
     ) -> Result<Vec<T>, Error> {
-        let mut rows = Vec::new();
-        self.each(sql, deadline, |row| {
-            rows.push(row);
-            Ok(())
-        })?;
-        Ok(rows)
-    }
-
-    /// Visits the rows that answer a question.
-    pub(super) fn each<T: DeserializeOwned>(
-        &self,
-        sql: &str,
-        deadline: Duration,
-        mut visit: impl FnMut(T) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let sql = format!("{sql} FORMAT JSONEachRow");
+        let sql = format!("{sql} FORMAT JSONCompact");
         let answer = self.send(None, sql.as_bytes(), deadline, true)?;
-        for line in answer.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            match serde_json::from_slice(line) {
-                Ok(row) => visit(row)?,
-                Err(error) => {
-                    // An error behind the first rows is a line of its own.
-                    let text = String::from_utf8_lossy(line);
-                    return Err(self.failed(match code_of(&text) {
-                        Some(code) => Failure::refused(Some(code), &text),
-                        None => Failure::Unreadable(error.to_string()),
-                    }));
-                }
-            }
-        }
-        Ok(())
+        let answer: Answer<T> = serde_json::from_slice(&answer).map_err(|error| {
+            // An error behind the first rows is a line of its own.
+            let text = String::from_utf8_lossy(&answer);
+            let refused = text.lines().find_map(|line| Some((code_of(line)?, line)));
+            self.failed(match refused {
+                Some((code, line)) => Failure::refused(Some(code), line),
+                None => Failure::Unreadable(error.to_string()),
+            })
+        })?;
+        Ok(answer.data)
     }
 
     pub(super) fn failed(&self, failure: Failure) -> Error {

@@ -4,7 +4,6 @@
 //! count of a run is its last one, also while the server has not yet merged earlier rows away.
 
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::{
     condition::{self, Conditions},
@@ -26,74 +25,6 @@ const MOST_IDS: usize = 500;
 /// The most hours of one answer: a week.
 const MOST_HOURS: usize = 7 * 24;
 
-#[derive(Deserialize)]
-struct Version {
-    hour: i64,
-    version: i64,
-}
-
-#[derive(Deserialize)]
-struct Requests {
-    hour: i64,
-    series: i64,
-    requests: u64,
-    folded: u64,
-    dropped: u64,
-}
-
-/// A series; the texts in the order of [`SeriesTexts`].
-#[derive(Deserialize)]
-struct Series {
-    series: i64,
-    texts: Vec<String>,
-    line: u32,
-}
-
-#[derive(Deserialize)]
-struct Violations {
-    hour: i64,
-    kind: String,
-    site: String,
-    product_token: String,
-    place: String,
-    violations: u64,
-}
-
-#[derive(Deserialize)]
-struct First {
-    hour: i64,
-}
-
-#[derive(Deserialize)]
-struct Unrecorded {
-    action: Text,
-    folded: u64,
-    dropped: u64,
-}
-
-#[derive(Deserialize)]
-struct People {
-    keys: Vec<String>,
-    requests: u64,
-}
-
-#[derive(Deserialize)]
-struct Visits {
-    operator: Text,
-    site: Text,
-    visits: u64,
-}
-
-#[derive(Deserialize)]
-struct Missing {
-    site: Text,
-    product_token: Text,
-    rule: Text,
-    count: u64,
-    first: i64,
-    last: i64,
-}
-
 impl Reader {
     /// Reads the hours of the question that are not in memory, or that changed.
     pub(crate) fn read(
@@ -105,8 +36,7 @@ impl Reader {
         let sql = "SELECT hour, toInt64(bitShiftRight(sum(cityHash64(node, run, last)), 1)) \
                    AS version FROM (SELECT hour, node, run, max(batch) AS last \
                    FROM counted_hours GROUP BY hour, node, run) GROUP BY hour ORDER BY hour";
-        let versions: Vec<Version> = self.all(sql)?;
-        let hours: Vec<_> = versions.iter().map(|one| (one.hour, one.version)).collect();
+        let hours: Vec<(i64, i64)> = self.all(sql)?;
         let [first, until] = question.hours();
         for mut loading in counts.missing(part, &hours, first, until) {
             for hours in loading.parts(MOST_HOURS) {
@@ -134,13 +64,13 @@ impl Reader {
              FROM counts{span} GROUP BY hour, series, node, run) \
              GROUP BY hour, series ORDER BY hour"
         );
-        let rows: Vec<Requests> = self.all(&sql)?;
+        let rows: Vec<(i64, i64, u64, u64, u64)> = self.all(&sql)?;
         let mut unknown: Vec<_> =
-            rows.iter().map(|row| row.series).filter(|id| !counts.knows(*id)).collect();
+            rows.iter().map(|row| row.1).filter(|id| !counts.knows(*id)).collect();
         unknown.sort_unstable();
         unknown.dedup();
         self.learn(counts, span, &unknown)?;
-        for Requests { hour, series, requests, folded, dropped } in rows {
+        for (hour, series, requests, folded, dropped) in rows {
             counts.add(loading, hour, series, SeriesCounts { requests, folded, dropped });
         }
         Ok(())
@@ -162,7 +92,7 @@ impl Reader {
              any(robots_edition), any(robots_directive), any(robots_pattern)] AS texts, \
              any(robots_line) AS line FROM counts{conditions} GROUP BY series"
         );
-        for Series { series, texts, line } in self.all::<Series>(&sql)? {
+        for (series, texts, line) in self.all::<(i64, Vec<String>, u32)>(&sql)? {
             if counts.knows(series) {
                 continue;
             }
@@ -187,29 +117,22 @@ impl Reader {
              FROM places{span} GROUP BY hour, kind, site, product_token, place, node, run) \
              GROUP BY hour, kind, site, product_token, place ORDER BY hour"
         );
-        for row in self.all::<Violations>(&sql)? {
+        type Row = (i64, String, String, String, String, u64);
+        for (hour, kind, site, product_token, place, violations) in self.all::<Row>(&sql)? {
             // Rows of another version's kind are not ours to count.
-            let Some(kind) = PlaceKind::of_word(&row.kind) else { continue };
-            let owner = counts.owner(kind, &row.site, &row.product_token);
-            counts.add_place(loading, row.hour, owner, &row.place, row.violations);
+            let Some(kind) = PlaceKind::of_word(&kind) else { continue };
+            let owner = counts.owner(kind, &site, &product_token);
+            counts.add_place(loading, hour, owner, &place, violations);
         }
         Ok(())
     }
 
-    /// The first hour that has counts, whatever they count.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn first_counted_hour(&self) -> Result<Option<Timestamp>, Error> {
+    pub(crate) fn first_counted_hour(&self) -> Result<Option<Timestamp>, Error> {
         let sql = "SELECT hour FROM counted_hours ORDER BY hour LIMIT 1";
-        self.one::<First>(sql)?.map(|found| self.time(found.hour)).transpose()
+        self.one(sql)?.map(|hour| self.time(hour)).transpose()
     }
 
-    /// The violations without a record by action, as far as there are any.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn unrecorded(&self, question: &Question) -> Result<Vec<Counted>, Error> {
+    pub(crate) fn unrecorded(&self, question: &Question) -> Result<Vec<Counted>, Error> {
         let mut conditions = condition::of_question(question);
         condition::require_crawler(&mut conditions, question);
         conditions.require("(folded > 0 OR dropped > 0)");
@@ -219,20 +142,16 @@ impl Reader {
              (SELECT action, max(folded) AS f, max(dropped) AS d FROM counts{conditions} \
              GROUP BY hour, series, action, node, run) GROUP BY action ORDER BY action"
         );
-        let rows = self.all::<Unrecorded>(&sql)?.into_iter();
+        let rows = self.all::<(Text, u64, u64)>(&sql)?.into_iter();
         Ok(rows
-            .map(|Unrecorded { action, folded, dropped }| {
+            .map(|(action, folded, dropped)| {
                 let requests = folded + dropped;
                 Counted { key: vec![action], requests, violations: requests, folded, dropped }
             })
             .collect())
     }
 
-    /// The requests of people, by [`Dimension::Site`], [`Dimension::Hour`] or [`Dimension::Day`].
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn people(&self, question: &Question) -> Result<Vec<Counted>, Error> {
+    pub(crate) fn people(&self, question: &Question) -> Result<Vec<Counted>, Error> {
         let by: Vec<_> = question
             .by
             .iter()
@@ -262,8 +181,9 @@ impl Reader {
              (SELECT hour, site, max(requests) AS r FROM people{conditions} \
              GROUP BY hour, site, node, run){grouping}"
         );
-        let rows = self.all::<People>(&sql)?.into_iter().filter(|row| row.requests > 0);
-        rows.map(|People { keys, requests }| {
+        let rows: Vec<(Vec<String>, u64)> = self.all(&sql)?;
+        let rows = rows.into_iter().filter(|(_, requests)| *requests > 0);
+        rows.map(|(keys, requests)| {
             let keys = by.iter().zip(keys).map(|(dimension, key)| self.key(*dimension, key));
             let key = keys.collect::<Result<_, _>>()?;
             Ok(Counted { key, requests, ..Counted::default() })
@@ -271,11 +191,7 @@ impl Reader {
         .collect()
     }
 
-    /// The visits of people by operator and site, most first.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn referrals(&self, question: &Question) -> Result<Vec<Referral>, Error> {
+    pub(crate) fn referrals(&self, question: &Question) -> Result<Vec<Referral>, Error> {
         let conditions = condition::of_question(question);
         let sql = format!(
             "SELECT any(o) AS operator, any(s) AS site, sum(v) AS visits FROM \
@@ -283,29 +199,24 @@ impl Reader {
              GROUP BY hour, site, operator, node, run) \
              GROUP BY lower(o), lower(s) ORDER BY visits DESC, lower(o), lower(s)"
         );
-        let rows = self.all::<Visits>(&sql)?.into_iter();
-        Ok(rows
-            .map(|Visits { operator, site, visits }| Referral { operator, site, visits })
-            .collect())
+        let rows = self.all(&sql)?.into_iter();
+        Ok(rows.map(|(operator, site, visits)| Referral { operator, site, visits }).collect())
     }
 
-    /// The records that no node kept, the highest count first.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn overflow(&self) -> Result<Vec<Overflow>, Error> {
+    pub(crate) fn overflow(&self) -> Result<Vec<Overflow>, Error> {
         let sql = "SELECT site, product_token, rule, sum(c) AS count, min(f) AS first, \
                    max(l) AS last FROM (SELECT site, product_token, rule, max(count) AS c, \
                    min(first) AS f, max(last) AS l FROM overflow \
                    GROUP BY site, product_token, rule, node, run, batch) \
                    GROUP BY site, product_token, rule \
                    ORDER BY count DESC, site, product_token, rule";
-        let rows = self.all::<Missing>(sql)?.into_iter();
-        rows.map(|Missing { site, product_token, rule, count, first, last }| {
-            let (first, last) = (self.time(first)?, self.time(last)?);
-            Ok(Overflow { site, product_token, rule, count, first, last })
-        })
-        .collect()
+        let rows: Vec<(Text, Text, Text, u64, i64, i64)> = self.all(sql)?;
+        rows.into_iter()
+            .map(|(site, product_token, rule, count, first, last)| {
+                let (first, last) = (self.time(first)?, self.time(last)?);
+                Ok(Overflow { site, product_token, rule, count, first, last })
+            })
+            .collect()
     }
 
     /// The value of a key: a period by the time of its start.

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::{
     condition::{Conditions, text},
@@ -20,23 +19,11 @@ use crate::{
 /// The largest file that comes with its period in a list.
 const LARGEST: usize = 64 << 10;
 
-#[derive(Deserialize)]
-struct File {
-    id: Text,
-    hash: Text,
-    digits: String,
-}
-
 /// A file with its hash.
 type Files = BTreeMap<Text, (Text, Bytes)>;
 
 impl Reader {
-    /// The editions of a site, or of all sites, one for each period in force, in the order of their
-    /// start. With `since`, only editions that were in force at that time or later.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn editions(
+    pub(crate) fn editions(
         &self,
         site: Option<&str>,
         since: Option<Timestamp>,
@@ -46,12 +33,7 @@ impl Reader {
         self.with_files(periods, &files)
     }
 
-    /// The latest editions that were in force at `since` or later, in the order of their start: all
-    /// that are in force, and others up to `most` bytes of files. The second value stands for the rest.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn latest_editions(
+    pub(crate) fn latest_editions(
         &self,
         since: Timestamp,
         rest: Option<Unread>,
@@ -88,12 +70,11 @@ impl Reader {
         Ok((self.with_files(kept, &files)?, unread))
     }
 
-    /// The editions whose hash begins with `prefix`, each once, in the order of their ids; only those
-    /// of `site` if given. Each comes with its latest period.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn editions_by_id(&self, prefix: &str, site: Option<&str>) -> Result<Vec<Edition>, Error> {
+    pub(crate) fn editions_by_id(
+        &self,
+        prefix: &str,
+        site: Option<&str>,
+    ) -> Result<Vec<Edition>, Error> {
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Vec::new());
         }
@@ -111,12 +92,7 @@ impl Reader {
         self.with_files(periods, &files)
     }
 
-    /// The latest periods of a site's editions that were in force at `since` or later, the latest
-    /// first and no more than `most`.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn edition_periods(
+    pub(crate) fn edition_periods(
         &self,
         site: &str,
         since: Option<Timestamp>,
@@ -180,9 +156,9 @@ impl Reader {
     }
 
     fn read_files(&self, sql: &str) -> Result<Files, Error> {
-        let files = self.all::<File>(sql)?.into_iter();
+        let files = self.all::<(Text, Text, String)>(sql)?.into_iter();
         files
-            .map(|File { id, hash, digits }| {
+            .map(|(id, hash, digits)| {
                 let bytes =
                     unhex(&digits).ok_or_else(|| self.unreadable("a file has odd digits"))?;
                 Ok((id, (hash, bytes)))
@@ -192,13 +168,8 @@ impl Reader {
 
     /// The number of bytes of each edition.
     fn sizes(&self) -> Result<BTreeMap<Text, usize>, Error> {
-        #[derive(Deserialize)]
-        struct Size {
-            id: Text,
-            size: usize,
-        }
         let sql = "SELECT id, toUInt64(any(length(hex)) / 2) AS size FROM editions GROUP BY id";
-        Ok(self.all::<Size>(sql)?.into_iter().map(|one| (one.id, one.size)).collect())
+        Ok(self.all(sql)?.into_iter().collect())
     }
 
     /// The editions of periods. One whose file has not arrived yet is left out.

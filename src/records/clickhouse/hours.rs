@@ -1,14 +1,7 @@
 //! The hours in which there can be records that a filter selects.
 
-use serde::Deserialize;
-
 use super::{condition::Conditions, reader::Reader, table::RECORD_HOURS, window::Range};
 use crate::records::record::{Error, Filter};
-
-#[derive(Deserialize)]
-struct Hour {
-    hour: u32,
-}
 
 impl Reader {
     /// The parts of the range in which there can be records that the filter selects, in order.
@@ -24,8 +17,7 @@ impl Reader {
         let [first, last] = range.days();
         conditions.require(format_args!("day BETWEEN {first} AND {last}"));
         let sql = format!("SELECT DISTINCT hour FROM {RECORD_HOURS}{conditions} ORDER BY hour");
-        let hours: Vec<Hour> = self.all(&sql)?;
-        let hours = joined(hours.into_iter().map(|one| one.hour));
+        let hours = joined(self.all(&sql)?.into_iter().map(|(hour,)| hour));
         let parts = hours.into_iter().map(|[first, last]| Range::of_hours(first, last));
         Ok(parts.map(|part| part.within(range)).filter(|part| !part.is_empty()).collect())
     }

@@ -2,19 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::Serializer;
 
 use crate::records::{
-    record::{Edition, Overflow, Violation},
+    record::{Edition, Overflow, Value, Violation},
     tally::Rollups,
 };
 
 use super::{
     origin::Origin,
-    rows::{
-        Count, CountedHour, Day, EditionBytes, Missing, People, PlaceRow, Publication, Record,
-        Visits,
-    },
+    rows::{self, Row},
     table::Table,
 };
 
@@ -51,26 +48,30 @@ pub fn inserts(origin: Origin<'_>, portion: Portion<'_>) -> Vec<Insert> {
     let Portion { records, counts, overflow, editions } = portion;
     let mut hours: BTreeSet<_> = counts.series.iter().map(|rollup| rollup.hour).collect();
     hours.extend(counts.places.iter().map(|place| place.hour));
-    let publications = (0..).zip(editions).map(|(at, one)| Publication::of(one, origin, at));
+    let files: Vec<String> = editions.iter().map(|one| rows::hex(&one.bytes)).collect();
+    let files = editions.iter().zip(&files).map(|(one, hex)| rows::edition(one, hex));
+    let publications = (0..).zip(editions).map(|(at, one)| rows::publication(one, origin, at));
     let inserts = [
-        Insert::of(Table::Editions, editions.iter().map(|one| EditionBytes::of(one))),
+        Insert::of(Table::Editions, files),
         Insert::of(Table::Publications, publications),
-        Insert::of(Table::Violations, records.iter().map(|one| Record::of(one))),
-        Insert::of(Table::Counts, counts.series.iter().map(|one| Count::of(one, origin))),
-        Insert::of(Table::Places, counts.places.iter().map(|one| PlaceRow::of(one, origin))),
-        Insert::of(Table::People, counts.people.iter().map(|one| People::of(one, origin))),
-        Insert::of(Table::Referrals, counts.referrals.iter().map(|one| Visits::of(one, origin))),
-        Insert::of(Table::Overflow, overflow.iter().map(|one| Missing::of(one, origin))),
-        Insert::of(Table::CountedHours, hours.iter().map(|hour| CountedHour::of(*hour, origin))),
+        Insert::of(Table::Violations, records.iter().map(|one| rows::record(one))),
+        Insert::of(Table::Counts, counts.series.iter().map(|one| rows::count(one, origin))),
+        Insert::of(Table::Places, counts.places.iter().map(|one| rows::place(one, origin))),
+        Insert::of(Table::People, counts.people.iter().map(|one| rows::people(one, origin))),
+        Insert::of(Table::Referrals, counts.referrals.iter().map(|one| rows::visits(one, origin))),
+        Insert::of(Table::Overflow, overflow.iter().map(|one| rows::missing(one, origin))),
+        Insert::of(Table::CountedHours, hours.iter().map(|hour| rows::counted_hour(*hour, origin))),
     ];
     inserts.into_iter().filter(|insert| !insert.rows.is_empty()).collect()
 }
 
 impl Insert {
-    fn of<T: Serialize>(table: Table, values: impl Iterator<Item = T>) -> Self {
-        let mut rows = Vec::new();
-        for value in values {
-            serde_json::to_writer(&mut rows, &value).expect("a row has no map with odd keys");
+    fn of<'a>(table: Table, values: impl Iterator<Item = Row<'a>>) -> Self {
+        let (columns, mut rows) = (table.columns(), Vec::new());
+        for row in values {
+            let mut to = serde_json::Serializer::new(&mut rows);
+            let written = to.collect_map(columns.split(", ").zip(row));
+            written.expect("the keys of a row are texts");
             rows.push(b'\n');
         }
         Self { table, rows }
@@ -100,7 +101,7 @@ impl Insert {
     /// day one of those.
     pub(super) fn days(&self) -> Self {
         let days: BTreeSet<u32> = self.lines().filter_map(day).collect();
-        Self::of(Table::DaysSentAgain, days.into_iter().map(|day| Day { day }))
+        Self::of(Table::DaysSentAgain, days.into_iter().map(|day| vec![Value::Number(day.into())]))
     }
 
     fn lines(&self) -> impl Iterator<Item = &[u8]> {

@@ -13,10 +13,11 @@ pub use self::{
     error::{Error, Failure},
     insert::{Insert, Portion, inserts},
     origin::Origin,
-    reader::Reader,
     schema::{check, migrate},
     table::{RECORD_HOURS, Table},
 };
+
+pub(crate) use self::reader::Reader;
 
 mod client; // requests with deadlines
 mod condition; // conditions in SQL, with foreign texts quoted

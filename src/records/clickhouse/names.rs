@@ -1,28 +1,13 @@
 //! The names in records, counts and editions.
 
-use serde::Deserialize;
-
-use super::{
-    condition::text,
-    reader::{Number, Reader},
-    table::RECORD_HOURS,
-};
+use super::{condition::text, reader::Reader, table::RECORD_HOURS};
 use crate::{
     base::text::Text,
     records::record::{Error, MOST_NAMES, NameFound, NameKind},
 };
 
-#[derive(Deserialize)]
-struct Name {
-    name: String,
-}
-
 impl Reader {
-    /// Whether a name is there, in any case; else the names that are.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, Error> {
+    pub(crate) fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, Error> {
         let wanted = text(&name.to_ascii_lowercase());
         let columns = columns(kind);
         for (table, column) in columns {
@@ -30,7 +15,7 @@ impl Reader {
             let sql = format!(
                 "SELECT toUInt64(1) AS number FROM {table} WHERE lower({column}) = {wanted} LIMIT 1"
             );
-            if self.one::<Number>(&sql)?.is_some() {
+            if self.one::<u64>(&sql)?.is_some() {
                 return Ok(NameFound::Itself);
             }
         }
@@ -42,21 +27,16 @@ impl Reader {
             "SELECT any(found) AS name FROM ({names}) WHERE found != '' \
              GROUP BY lower(found) ORDER BY lower(found) LIMIT {MOST_NAMES}"
         );
-        let names: Vec<Name> = self.all(&sql)?;
-        Ok(NameFound::Others(names.into_iter().map(|found| found.name).collect()))
+        Ok(NameFound::Others(self.all(&sql)?.into_iter().map(|(name,)| name).collect()))
     }
 
-    /// The product token as counts spell it, in whatever case it is asked for.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn counted_token(&self, product_token: &str) -> Result<Option<Text>, Error> {
+    pub(crate) fn counted_token(&self, product_token: &str) -> Result<Option<Text>, Error> {
         let wanted = text(&product_token.to_ascii_lowercase());
         let sql = format!(
             "SELECT product_token AS name FROM counts WHERE lower(product_token) = {wanted} \
              AND product_token != '' LIMIT 1"
         );
-        Ok(self.one::<Name>(&sql)?.map(|found| Text::read_back(found.name)))
+        self.one(&sql)
     }
 }
 

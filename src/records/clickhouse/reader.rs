@@ -2,38 +2,24 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
-use super::{Client, check};
+use super::Client;
 use crate::records::record::Error;
 
 /// The most time for the answer to a question.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Answers questions to what all nodes wrote.
+/// Answers the questions of a store to what all nodes wrote, with the same meaning.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     pub(super) client: Client,
-}
-
-/// The number of an answer that is one number.
-#[derive(Deserialize)]
-pub(super) struct Number {
-    pub(super) number: u64,
 }
 
 impl Reader {
     /// Asks by this client.
-    pub const fn new(client: Client) -> Self {
+    pub(crate) const fn new(client: Client) -> Self {
         Self { client }
-    }
-
-    /// Checks that the tables are there, and of this version.
-    ///
-    /// # Errors
-    /// Where they are not, or the server cannot be used.
-    pub fn check(&self) -> Result<(), Error> {
-        Ok(check(&self.client, DEADLINE)?)
     }
 
     /// The rows that answer a question.
@@ -41,8 +27,8 @@ impl Reader {
         Ok(self.client.rows(sql, DEADLINE)?)
     }
 
-    /// The first row of an answer.
+    /// The value that an answer of one column begins with.
     pub(super) fn one<T: DeserializeOwned>(&self, sql: &str) -> Result<Option<T>, Error> {
-        Ok(self.all(sql)?.into_iter().next())
+        Ok(self.all::<(T,)>(sql)?.into_iter().next().map(|(value,)| value))
     }
 }

@@ -3,21 +3,18 @@
 //! The order of sequence numbers is the order of time, and the table is sorted by it. A listing from
 //! the end goes back in windows of time, each larger than the one before, until it has enough.
 
-use jiff::Timestamp;
-use serde::Deserialize;
+use serde::de::{self, DeserializeOwned};
+use serde_json::Value;
 
 use super::{
     condition::{self, Conditions, text},
-    reader::{Number, Reader},
-    rows::{BELOW_TIME, RECORD},
+    reader::Reader,
+    rows::BELOW_TIME,
     window::{Extent, Range, Windows},
 };
 use crate::{
     base::text::Text,
-    records::{
-        record::{Error, Filter, Listing, RecordColumn, Robots, RobotsRead, Violation},
-        tally::ReadState,
-    },
+    records::record::{COLUMNS, Columns, Error, Filter, Listing, RecordColumn, Violation},
 };
 
 /// The most records of one answer of the server.
@@ -26,57 +23,7 @@ const PORTION: usize = 20_000;
 /// from another node.
 const SETTLED: u32 = 5;
 
-/// A record as the server returns it.
-#[derive(Deserialize)]
-struct Row {
-    sequence: u64,
-    schema: u32,
-    id: Text,
-    time: i64,
-    site: Text,
-    client_ip: Text,
-    method: Text,
-    host: Text,
-    path: Text,
-    user_agent: Text,
-    product_token: Text,
-    product_tokens: Vec<Text>,
-    operator: Option<Text>,
-    purpose: Option<Text>,
-    standing: Text,
-    evidence: Option<Text>,
-    verdict: Text,
-    reason: Text,
-    action: Text,
-    status: u16,
-    robots_edition: Text,
-    robots_line: Option<u32>,
-    robots_directive: Text,
-    robots_pattern: Text,
-    robots_group: Vec<Text>,
-    robots_read_state: String,
-    robots_read_edition: Option<Text>,
-    robots_read_at: Option<i64>,
-}
-
-#[derive(Deserialize)]
-struct Group {
-    keys: Vec<Text>,
-    number: u64,
-}
-
-#[derive(Deserialize)]
-struct SentAgain {
-    day: u32,
-}
-
-#[derive(Deserialize)]
-struct DayRows {
-    day: u32,
-    number: u64,
-}
-
-#[derive(Deserialize)]
+/// The sequence numbers of the latest record, and up to which no other should arrive.
 struct Ends {
     latest: u64,
     settled: u64,
@@ -92,11 +39,7 @@ struct Way<'a> {
 }
 
 impl Reader {
-    /// The records that the filter lists, in the order of their time.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn query(&self, filter: &Filter) -> Result<Listing, Error> {
+    pub(crate) fn query(&self, filter: &Filter) -> Result<Listing, Error> {
         let limit = filter.limit.unwrap_or(usize::MAX);
         let is_backward = filter.limit.is_some() && filter.after_sequence.is_none();
         let mut listing = Listing::default();
@@ -175,20 +118,19 @@ impl Reader {
                 return Ok(());
             }
             let sql = format!(
-                "SELECT {RECORD} FROM violations{values}{times} \
+                "SELECT sequence, {COLUMNS} FROM violations{values}{times} \
                  ORDER BY sequence {order}, id {order}{once} LIMIT {portion}"
             );
-            let rows: Vec<Row> = self.all(&sql)?;
+            let rows: Vec<Vec<Value>> = self.all(&sql)?;
             let is_last = rows.len() < portion;
-            if let Some(Row { sequence, id, .. }) = rows.last() {
+            if let Some([sequence, _, Value::String(id), ..]) = rows.last().map(Vec::as_slice) {
                 times.require(format_args!("sequence {behind}= {sequence}"));
                 let id = text(id);
                 times.require(format_args!("(sequence != {sequence} OR id {behind} {id})"));
             }
             for row in rows {
-                let sequence = row.sequence;
-                match row.violation() {
-                    Some(violation) => listing.records.push((sequence, violation)),
+                match violation(row) {
+                    Some(found) => listing.records.push(found),
                     None => listing.unreadable += 1,
                 }
             }
@@ -199,27 +141,19 @@ impl Reader {
     }
 
     /// The sequence numbers of so many milliseconds.
-    pub const fn numbers_of(milliseconds: u64) -> u64 {
+    pub(crate) const fn numbers_of(milliseconds: u64) -> u64 {
         milliseconds << BELOW_TIME
     }
 
-    /// The number of records that meet the conditions, whatever the limit.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
+    pub(crate) fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
         let range = self.range(filter)?;
         let number = self.number(range)?;
         let (values, times) = (condition::of_filter(filter), within(&[range]));
         let sql = format!("SELECT {number} AS number FROM violations{values}{times}");
-        Ok(self.one::<Number>(&sql)?.map_or(0, |found| found.number))
+        Ok(self.one(&sql)?.unwrap_or(0))
     }
 
-    /// The numbers of records that meet the conditions, by the values of these columns.
-    ///
-    /// # Errors
-    /// Where the server cannot be used.
-    pub fn group_records(
+    pub(crate) fn group_records(
         &self,
         filter: &Filter,
         by: &[RecordColumn],
@@ -235,8 +169,7 @@ impl Reader {
             "SELECT [{values}] AS keys, {number} AS number FROM violations{conditions}{times} \
              GROUP BY {keys}"
         );
-        let groups: Vec<Group> = self.all(&sql)?;
-        Ok(groups.into_iter().map(|group| (group.keys, group.number)).collect())
+        self.all(&sql)
     }
 
     /// The range of all records that the filter selects.
@@ -250,7 +183,7 @@ impl Reader {
         let sql = format!(
             "SELECT DISTINCT day FROM days_sent_again WHERE day BETWEEN {first} AND {last}"
         );
-        Ok(self.all::<SentAgain>(&sql)?.into_iter().map(|one| one.day).collect())
+        Ok(self.all(&sql)?.into_iter().map(|(day,)| day).collect())
     }
 
     /// The clause that lists each record once, if one may be there twice.
@@ -274,9 +207,9 @@ impl Reader {
         let sql = "SELECT toUInt32(partition) AS day, toUInt64(sum(rows)) AS number \
                    FROM system.parts WHERE database = currentDatabase() \
                    AND table = 'violations' AND active GROUP BY partition ORDER BY day";
-        let days: Vec<DayRows> = self.all(sql)?;
+        let days: Vec<(u32, u64)> = self.all(sql)?;
         let ends = days.first().zip(days.last());
-        Ok(ends.map(|(first, last)| Extent { first: first.day, last: last.day, rows: last.number }))
+        Ok(ends.map(|(&(first, _), &(last, rows))| Extent { first, last, rows }))
     }
 
     /// The sequence number of the latest record, and the one up to which no other should arrive.
@@ -289,50 +222,45 @@ impl Reader {
                  bitShiftLeft(toUInt64(now() - {SETTLED}) * 1000, {BELOW_TIME}) AS settled \
                  FROM violations WHERE day = {day} {within}"
             );
-            if let Some(ends) = self.one::<Ends>(&sql)?.filter(|ends| ends.latest > 0) {
-                return Ok(ends);
+            if let Some((latest @ 1.., settled)) = self.all(&sql)?.pop() {
+                return Ok(Ends { latest, settled });
             }
         }
         Ok(Ends { latest: 0, settled: u64::MAX })
     }
 }
 
-impl Row {
-    /// The record; `None` if a value is none of ours.
-    fn violation(self) -> Option<Violation> {
-        Some(Violation {
-            schema: self.schema,
-            id: self.id,
-            time: Timestamp::from_millisecond(self.time).ok()?,
-            site: self.site,
-            client_ip: self.client_ip,
-            method: self.method,
-            host: self.host,
-            path: self.path,
-            user_agent: self.user_agent,
-            product_token: self.product_token,
-            product_tokens: self.product_tokens,
-            operator: self.operator,
-            purpose: self.purpose,
-            standing: self.standing,
-            evidence: self.evidence,
-            verdict: self.verdict,
-            reason: self.reason,
-            action: self.action,
-            status: self.status,
-            robots: Robots {
-                edition: self.robots_edition,
-                line: self.robots_line,
-                directive: self.robots_directive,
-                pattern: self.robots_pattern,
-                group: self.robots_group,
-            },
-            robots_read: RobotsRead {
-                state: ReadState::from_word(&self.robots_read_state)?,
-                edition: self.robots_read_edition,
-                at: self.robots_read_at.map(Timestamp::from_millisecond).transpose().ok()?,
-            },
-        })
+/// A record with its sequence number; `None` if a value is none of ours.
+fn violation(row: Vec<Value>) -> Option<(u64, Violation)> {
+    let mut columns = row.into_iter();
+    let sequence = columns.next()?.as_u64()?;
+    Some((sequence, Violation::read(&mut columns).ok()?))
+}
+
+/// The next value of a row.
+fn next<T: DeserializeOwned>(
+    columns: &mut std::vec::IntoIter<Value>,
+) -> Result<T, serde_json::Error> {
+    serde_json::from_value(columns.next().unwrap_or_default())
+}
+
+impl Columns for std::vec::IntoIter<Value> {
+    type Error = serde_json::Error;
+
+    fn number(&mut self) -> Result<Option<i64>, serde_json::Error> {
+        next(self)
+    }
+
+    fn text(&mut self) -> Result<Option<Text>, serde_json::Error> {
+        next(self)
+    }
+
+    fn list(&mut self) -> Result<Vec<Text>, serde_json::Error> {
+        next(self)
+    }
+
+    fn failure(&self) -> serde_json::Error {
+        de::Error::custom("the value is none of a record's")
     }
 }
 

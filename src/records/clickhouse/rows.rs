@@ -1,23 +1,16 @@
-//! Values as rows: a JSON object for each, on a line of its own.
+//! Values as rows: those of the columns of a table, in their order.
 
 use jiff::{Timestamp, tz::Offset};
-use serde::Serialize;
 
-use crate::{
-    base::text::Text,
-    records::{
-        record::{Edition, Overflow, Violation},
-        tally::{Hour, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup},
-    },
+use crate::records::{
+    record::{Edition, Overflow, Value, Violation, of_series},
+    tally::{Hour, PeopleCount, PlaceCount, ReferralCount, Rollup},
 };
 
 use super::origin::Origin;
 
-/// The columns of a record, in the order of its fields.
-pub(super) const RECORD: &str = "day, sequence, schema, id, time, site, client_ip, method, host, \
-    path, user_agent, product_token, product_tokens, operator, purpose, standing, evidence, verdict, \
-    reason, action, status, robots_edition, robots_line, robots_directive, robots_pattern, \
-    robots_group, robots_read_state, robots_read_edition, robots_read_at";
+/// The values of a row.
+pub(super) type Row<'a> = Vec<Value<'a>>;
 
 /// The bits of a sequence number below the time.
 pub(super) const BELOW_TIME: u32 = 22;
@@ -52,265 +45,65 @@ fn behind_time(id: &str) -> u64 {
     })
 }
 
-#[derive(Serialize)]
-pub(super) struct Record<'a> {
-    day: u32,
-    sequence: u64,
-    schema: u32,
-    id: &'a str,
-    time: i64,
-    site: &'a str,
-    client_ip: &'a str,
-    method: &'a str,
-    host: &'a str,
-    path: &'a str,
-    user_agent: &'a str,
-    product_token: &'a str,
-    product_tokens: &'a [Text],
-    operator: Option<&'a str>,
-    purpose: Option<&'a str>,
-    standing: &'a str,
-    evidence: Option<&'a str>,
-    verdict: &'a str,
-    reason: &'a str,
-    action: &'a str,
-    status: u16,
-    robots_edition: &'a str,
-    robots_line: Option<u32>,
-    robots_directive: &'a str,
-    robots_pattern: &'a str,
-    robots_group: &'a [Text],
-    robots_read_state: &'a str,
-    robots_read_edition: Option<&'a str>,
-    robots_read_at: Option<i64>,
+pub(super) fn record(violation: &Violation) -> Row<'_> {
+    let day = day(violation.time.as_millisecond());
+    let key = [Value::Number(day.into()), Value::Count(sequence(violation))];
+    key.into_iter().chain(violation.values()).collect()
 }
 
-impl<'a> Record<'a> {
-    pub(super) fn of(violation: &'a Violation) -> Self {
-        let Violation { robots, robots_read, .. } = violation;
-        Self {
-            day: day(violation.time.as_millisecond()),
-            sequence: sequence(violation),
-            schema: violation.schema,
-            id: &violation.id,
-            time: violation.time.as_millisecond(),
-            site: &violation.site,
-            client_ip: &violation.client_ip,
-            method: &violation.method,
-            host: &violation.host,
-            path: &violation.path,
-            user_agent: &violation.user_agent,
-            product_token: &violation.product_token,
-            product_tokens: &violation.product_tokens,
-            operator: violation.operator.as_deref(),
-            purpose: violation.purpose.as_deref(),
-            standing: &violation.standing,
-            evidence: violation.evidence.as_deref(),
-            verdict: &violation.verdict,
-            reason: &violation.reason,
-            action: &violation.action,
-            status: violation.status,
-            robots_edition: &robots.edition,
-            robots_line: robots.line,
-            robots_directive: &robots.directive,
-            robots_pattern: &robots.pattern,
-            robots_group: &robots.group,
-            robots_read_state: robots_read.state.as_str(),
-            robots_read_edition: robots_read.edition.as_deref(),
-            robots_read_at: robots_read.at.map(Timestamp::as_millisecond),
-        }
-    }
+pub(super) fn count<'a>(rollup: &'a Rollup, origin: Origin<'a>) -> Row<'a> {
+    let Rollup { hour, series, requests, folded, dropped } = rollup;
+    of_hour(*hour, &of_series(series), origin, &[*requests, *folded, *dropped])
 }
 
-#[derive(Serialize)]
-pub(super) struct Count<'a> {
-    day: u32,
-    hour: i64,
-    site: &'a str,
-    class: &'a str,
-    product_token: &'a str,
-    purpose: &'a str,
-    standing: &'a str,
-    verdict: &'a str,
-    action: &'a str,
-    reason: &'a str,
-    robots_edition: &'a str,
-    robots_line: u32,
-    robots_directive: &'a str,
-    robots_pattern: &'a str,
-    read_state: &'a str,
-    #[serde(flatten)]
-    origin: Origin<'a>,
-    requests: u64,
-    folded: u64,
-    dropped: u64,
+pub(super) fn place<'a>(place: &'a PlaceCount, origin: Origin<'a>) -> Row<'a> {
+    let PlaceCount { hour, kind, site, product_token, claimant, place, violations } = place;
+    let key = [kind.word(*claimant), site, product_token, place].map(Value::Word);
+    of_hour(*hour, &key, origin, &[*violations])
 }
 
-impl<'a> Count<'a> {
-    pub(super) fn of(rollup: &'a Rollup, origin: Origin<'a>) -> Self {
-        let series = &rollup.series;
-        Self {
-            day: day(rollup.hour.as_millisecond()),
-            hour: rollup.hour.as_millisecond(),
-            site: &series.site,
-            class: &series.class,
-            product_token: &series.product_token,
-            purpose: &series.purpose,
-            standing: &series.standing,
-            verdict: &series.verdict,
-            action: &series.action,
-            reason: &series.reason,
-            robots_edition: &series.edition,
-            robots_line: series.line,
-            robots_directive: &series.directive,
-            robots_pattern: &series.pattern,
-            read_state: series.read.map_or("", ReadState::as_str),
-            origin,
-            requests: rollup.requests,
-            folded: rollup.folded,
-            dropped: rollup.dropped,
-        }
-    }
+pub(super) fn people<'a>(people: &'a PeopleCount, origin: Origin<'a>) -> Row<'a> {
+    of_hour(people.hour, &[Value::Word(&people.site)], origin, &[people.requests])
 }
 
-#[derive(Serialize)]
-pub(super) struct PlaceRow<'a> {
-    day: u32,
-    hour: i64,
-    kind: &'a str,
-    site: &'a str,
-    product_token: &'a str,
-    place: &'a str,
-    #[serde(flatten)]
-    origin: Origin<'a>,
-    violations: u64,
+pub(super) fn visits<'a>(referral: &'a ReferralCount, origin: Origin<'a>) -> Row<'a> {
+    let ReferralCount { hour, site, operator, visits } = referral;
+    of_hour(*hour, &[site, operator].map(|name| Value::Word(name)), origin, &[*visits])
 }
 
-impl<'a> PlaceRow<'a> {
-    pub(super) fn of(place: &'a PlaceCount, origin: Origin<'a>) -> Self {
-        Self {
-            day: day(place.hour.as_millisecond()),
-            hour: place.hour.as_millisecond(),
-            kind: place.kind.word(place.claimant),
-            site: &place.site,
-            product_token: &place.product_token,
-            place: &place.place,
-            origin,
-            violations: place.violations,
-        }
-    }
+pub(super) fn counted_hour(hour: Hour, origin: Origin<'_>) -> Row<'_> {
+    of_hour(hour, &[], origin, &[])
 }
 
-#[derive(Serialize)]
-pub(super) struct People<'a> {
-    day: u32,
-    hour: i64,
-    site: &'a str,
-    #[serde(flatten)]
-    origin: Origin<'a>,
-    requests: u64,
+pub(super) fn missing<'a>(overflow: &'a Overflow, origin: Origin<'a>) -> Row<'a> {
+    let Overflow { site, product_token, rule, count, first, last } = overflow;
+    let day = Value::Number(day(last.as_millisecond()).into());
+    let names = [site, product_token, rule].map(|name| Value::Word(name));
+    let counts = [Value::Count(*count), Value::Time(*first), Value::Time(*last)];
+    [day].into_iter().chain(names).chain(origin.values()).chain(counts).collect()
 }
 
-impl<'a> People<'a> {
-    pub(super) fn of(people: &'a PeopleCount, origin: Origin<'a>) -> Self {
-        let hour = people.hour.as_millisecond();
-        Self { day: day(hour), hour, site: &people.site, origin, requests: people.requests }
-    }
+pub(super) fn edition<'a>(edition: &'a Edition, hex: &'a str) -> Row<'a> {
+    [&edition.id, &edition.sha256, hex].map(Value::Word).into()
 }
 
-#[derive(Serialize)]
-pub(super) struct Visits<'a> {
-    day: u32,
-    hour: i64,
-    site: &'a str,
-    operator: &'a str,
-    #[serde(flatten)]
-    origin: Origin<'a>,
-    visits: u64,
+pub(super) fn publication<'a>(edition: &'a Edition, origin: Origin<'a>, place: u32) -> Row<'a> {
+    let Edition { site, id, source, from, .. } = edition;
+    let names = [site, id, source].map(|name| Value::Word(name));
+    let (from, place) = (Value::Time(*from), Value::Number(place.into()));
+    names.into_iter().chain([from]).chain(origin.values()).chain([place]).collect()
 }
 
-impl<'a> Visits<'a> {
-    pub(super) fn of(referral: &'a ReferralCount, origin: Origin<'a>) -> Self {
-        let hour = referral.hour.as_millisecond();
-        let ReferralCount { site, operator, visits, .. } = referral;
-        Self { day: day(hour), hour, site, operator, origin, visits: *visits }
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct Missing<'a> {
-    day: u32,
-    site: &'a str,
-    product_token: &'a str,
-    rule: &'a str,
-    #[serde(flatten)]
-    origin: Origin<'a>,
-    count: u64,
-    first: i64,
-    last: i64,
-}
-
-impl<'a> Missing<'a> {
-    pub(super) fn of(overflow: &'a Overflow, origin: Origin<'a>) -> Self {
-        let (first, last) = (overflow.first.as_millisecond(), overflow.last.as_millisecond());
-        let Overflow { site, product_token, rule, count, .. } = overflow;
-        Self { day: day(last), site, product_token, rule, origin, count: *count, first, last }
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct CountedHour<'a> {
-    day: u32,
-    hour: i64,
-    #[serde(flatten)]
-    origin: Origin<'a>,
-}
-
-impl<'a> CountedHour<'a> {
-    pub(super) fn of(hour: Hour, origin: Origin<'a>) -> Self {
-        let hour = hour.as_millisecond();
-        Self { day: day(hour), hour, origin }
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct EditionBytes<'a> {
-    id: &'a str,
-    sha256: &'a str,
-    hex: String,
-}
-
-impl<'a> EditionBytes<'a> {
-    pub(super) fn of(edition: &'a Edition) -> Self {
-        Self { id: &edition.id, sha256: &edition.sha256, hex: hex(&edition.bytes) }
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct Publication<'a> {
-    site: &'a str,
-    edition: &'a str,
-    source: &'a str,
-    from_: i64,
-    #[serde(flatten)]
-    origin: Origin<'a>,
-    place: u32,
-}
-
-impl<'a> Publication<'a> {
-    pub(super) fn of(edition: &'a Edition, origin: Origin<'a>, place: u32) -> Self {
-        let Edition { site, id, source, from, .. } = edition;
-        Self { site, edition: id, source, from_: from.as_millisecond(), origin, place }
-    }
-}
-
-#[derive(Serialize)]
-pub(super) struct Day {
-    pub(super) day: u32,
+/// A row of counts in an hour.
+fn of_hour<'a>(hour: Hour, key: &[Value<'a>], origin: Origin<'a>, counts: &[u64]) -> Row<'a> {
+    let hour = hour.as_millisecond();
+    let times = [Value::Number(day(hour).into()), Value::Number(hour)];
+    let key = times.into_iter().chain(key.iter().copied()).chain(origin.values());
+    key.chain(counts.iter().map(|count| Value::Count(*count))).collect()
 }
 
 /// Bytes as hexadecimal digits.
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

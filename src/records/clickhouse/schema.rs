@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
-
 use super::{
     Client,
     error::{Error, Failure},
@@ -22,16 +20,6 @@ const HOURS: &str = "SELECT DISTINCT day, \
 /// The table of versions.
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS beadle_versions (version UInt32) \
     ENGINE = ReplacingMergeTree ORDER BY version";
-
-#[derive(Deserialize)]
-struct Version {
-    version: u32,
-}
-
-#[derive(Deserialize)]
-struct Day {
-    day: u32,
-}
 
 /// Makes the tables, or updates older ones; creates a missing database. What was lost of the tables is
 /// made again.
@@ -59,7 +47,7 @@ pub fn migrate(client: &Client, deadline: Duration) -> Result<(), Error> {
     }
     let view = "CREATE MATERIALIZED VIEW IF NOT EXISTS fill_record_hours TO";
     client.execute(&format!("{view} {RECORD_HOURS} AS {HOURS}"), deadline)?;
-    for Day { day } in days {
+    for (day,) in days {
         let sql = format!("INSERT INTO {RECORD_HOURS} {HOURS} WHERE day = {day}");
         client.execute(&sql, deadline)?;
     }
@@ -67,7 +55,7 @@ pub fn migrate(client: &Client, deadline: Duration) -> Result<(), Error> {
 }
 
 /// The days with records and without hours, the latest first.
-fn days_without_hours(client: &Client, deadline: Duration) -> Result<Vec<Day>, Error> {
+fn days_without_hours(client: &Client, deadline: Duration) -> Result<Vec<(u32,)>, Error> {
     let days = |table: &str| {
         format!(
             "SELECT partition FROM system.parts WHERE database = currentDatabase() \
@@ -97,8 +85,8 @@ pub fn check(client: &Client, deadline: Duration) -> Result<(), Error> {
 /// The version of the tables; 0 where there are none yet.
 fn version(client: &Client, deadline: Duration) -> Result<u32, Error> {
     let sql = "SELECT max(version) AS version FROM beadle_versions";
-    let found: Vec<Version> = client.rows(sql, deadline)?;
-    match found.first().map_or(0, |found| found.version) {
+    let found: Vec<(u32,)> = client.rows(sql, deadline)?;
+    match found.first().map_or(0, |(version,)| *version) {
         newer if newer > CURRENT => Err(client.failed(Failure::Newer(newer))),
         version => Ok(version),
     }

@@ -1,31 +1,33 @@
 //! The tables that rows go to.
 
+use crate::records::record::COLUMNS;
+
 /// The table of the hours that have records, which the server fills itself.
 pub const RECORD_HOURS: &str = "record_hours";
 
-/// A table.
+/// A table. Its number stays the same in every version, for files that hold rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Table {
     /// The bytes of editions.
-    Editions,
+    Editions = 1,
     /// The start of each edition at each node.
-    Publications,
+    Publications = 2,
     /// Records.
-    Violations,
+    Violations = 3,
     /// Requests by series.
-    Counts,
+    Counts = 4,
     /// Violations by path and network.
-    Places,
+    Places = 5,
     /// Requests of people.
-    People,
+    People = 6,
     /// Visits of people by operator.
-    Referrals,
+    Referrals = 7,
     /// Records that were not kept.
-    Overflow,
+    Overflow = 8,
     /// The hours with counts; written behind them.
-    CountedHours,
+    CountedHours = 9,
     /// The days of records that were sent again.
-    DaysSentAgain,
+    DaysSentAgain = 10,
 }
 
 impl Table {
@@ -59,20 +61,9 @@ impl Table {
         }
     }
 
-    /// A number that stays the same in every version, for files that hold rows.
+    /// The number of the table.
     pub const fn number(self) -> u8 {
-        match self {
-            Self::Editions => 1,
-            Self::Publications => 2,
-            Self::Violations => 3,
-            Self::Counts => 4,
-            Self::Places => 5,
-            Self::People => 6,
-            Self::Referrals => 7,
-            Self::Overflow => 8,
-            Self::CountedHours => 9,
-            Self::DaysSentAgain => 10,
-        }
+        self as u8
     }
 
     /// The table of a number.
@@ -81,11 +72,11 @@ impl Table {
     }
 
     /// The columns that rows have. Columns that the server computes are not among them.
-    pub(super) const fn columns(self) -> &'static str {
-        match self {
+    pub(super) fn columns(self) -> String {
+        let columns = match self {
             Self::Editions => "id, sha256, hex",
             Self::Publications => "site, edition, source, from_, node, run, batch, place",
-            Self::Violations => super::rows::RECORD,
+            Self::Violations => return format!("day, sequence, {COLUMNS}"),
             Self::Counts => {
                 "day, hour, site, class, product_token, purpose, standing, verdict, action, reason, \
                  robots_edition, robots_line, robots_directive, robots_pattern, read_state, node, \
@@ -101,6 +92,7 @@ impl Table {
             }
             Self::CountedHours => "day, hour, node, run, batch",
             Self::DaysSentAgain => "day",
-        }
+        };
+        columns.to_owned()
     }
 }

@@ -6,7 +6,6 @@
 use std::time::{Duration, Instant};
 
 use jiff::{Timestamp, tz::Offset};
-use serde::Deserialize;
 
 use crate::records::clickhouse::{Client, Error, RECORD_HOURS, Table};
 
@@ -36,17 +35,6 @@ pub(super) struct Retention {
     next: Instant,
 }
 
-#[derive(Deserialize)]
-struct Clock {
-    now: i64,
-}
-
-#[derive(Deserialize)]
-struct Partition {
-    partition: String,
-    count: u64,
-}
-
 impl Retention {
     pub(super) fn new(keep: Duration, now: Instant) -> Self {
         Self { keep, next: now + FIRST }
@@ -60,8 +48,8 @@ impl Retention {
         }
         self.next = now + INTERVAL;
         let sql = "SELECT toInt64(toUnixTimestamp(now())) AS now";
-        let clocks: Vec<Clock> = client.rows(sql, DEADLINE)?;
-        let Some(Clock { now }) = clocks.first() else { return Ok(0) };
+        let clocks: Vec<(i64,)> = client.rows(sql, DEADLINE)?;
+        let Some((now,)) = clocks.first() else { return Ok(0) };
         if now.abs_diff(Timestamp::now().as_second()) > LEEWAY {
             tracing::warn!(
                 code = "clickhouse.clocks_differ",
@@ -98,9 +86,9 @@ fn drop_oldest(client: &Client, name: &str, oldest: u32) -> Result<u64, Error> {
          WHERE database = currentDatabase() AND table = '{name}' AND active \
          AND toUInt32OrZero(partition) < {oldest} GROUP BY partition ORDER BY partition LIMIT 1"
     );
-    let found: Vec<Partition> = client.rows(&sql, DEADLINE)?;
+    let found: Vec<(String, u64)> = client.rows(&sql, DEADLINE)?;
     let number =
-        found.first().and_then(|one| Some((one.partition.parse::<u32>().ok()?, one.count)));
+        found.first().and_then(|(partition, count)| Some((partition.parse::<u32>().ok()?, *count)));
     let Some((partition, count)) = number else { return Ok(0) };
     client.execute(&format!("ALTER TABLE {name} DROP PARTITION {partition}"), DEADLINE)?;
     tracing::info!(
@@ -123,8 +111,8 @@ mod tests {
             "SELECT toString(day) AS partition, toUInt64(count()) AS count FROM {table} \
              GROUP BY day ORDER BY day"
         );
-        let found: Vec<Partition> = client.rows(&sql, DEADLINE).expect("rows");
-        found.into_iter().map(|one| one.partition).collect()
+        let found: Vec<(String, u64)> = client.rows(&sql, DEADLINE).expect("rows");
+        found.into_iter().map(|(day, _)| day).collect()
     }
 
     #[test]

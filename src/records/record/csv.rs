@@ -3,11 +3,9 @@
 //! A spreadsheet takes a cell that begins like a formula for one. Clients choose the bytes of many
 //! fields, so such a cell gets an apostrophe in front, which makes it a text.
 
-use std::fmt::Display;
-
 use crate::{
     base::text::Text,
-    records::record::{Violation, time},
+    records::record::{Value, Violation, time},
 };
 
 /// What makes a spreadsheet take a cell for a formula; some fold full-width signs into these.
@@ -51,42 +49,14 @@ pub fn push(lines: &mut Vec<u8>, violation: &Violation) {
 
 /// The cells of a record, in the order of [`FIELDS`].
 pub fn cells(violation: &Violation) -> [String; FIELDS.len()] {
-    let Violation { robots, robots_read, .. } = violation;
-    let list = |texts: &[Text]| texts.iter().map(Text::as_str).collect::<Vec<_>>().join(" ");
-    let fields: [&dyn Display; FIELDS.len()] = [
-        &violation.schema,
-        &violation.id,
-        &time::text(violation.time),
-        &violation.site,
-        &violation.client_ip,
-        &violation.method,
-        &violation.host,
-        &violation.path,
-        &violation.user_agent,
-        &violation.product_token,
-        &list(&violation.product_tokens),
-        &optional(&violation.operator),
-        &optional(&violation.purpose),
-        &violation.standing,
-        &optional(&violation.evidence),
-        &violation.verdict,
-        &violation.reason,
-        &violation.action,
-        &violation.status,
-        &robots.edition,
-        &robots.line.map(|line| line.to_string()).unwrap_or_default(),
-        &robots.directive,
-        &robots.pattern,
-        &list(&robots.group),
-        &robots_read.state.as_str(),
-        &optional(&robots_read.edition),
-        &robots_read.at.map(time::text).unwrap_or_default(),
-    ];
-    fields.map(ToString::to_string)
-}
-
-fn optional(text: &Option<Text>) -> &str {
-    text.as_deref().unwrap_or_default()
+    violation.values().map(|value| match value {
+        Value::Nothing => String::new(),
+        Value::Number(number) => number.to_string(),
+        Value::Count(count) => count.to_string(),
+        Value::Time(at) => time::text(at),
+        Value::Word(word) => word.to_owned(),
+        Value::List(texts) => texts.iter().map(Text::as_str).collect::<Vec<_>>().join(" "),
+    })
 }
 
 /// Appends a line with these cells.

@@ -7,6 +7,12 @@
 //!
 //! May use: tally, robots, text, escape. Must not know: violations, policy, enforce, proxy, admin, cli.
 
+pub(crate) use self::{
+    columns::{COLUMNS, Columns, Value, of_series},
+    names::{MOST_NAMES, NameSearch},
+    overflow::Tally,
+    path_pattern::PathPattern,
+};
 pub use self::{
     edition::{
         ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, Probed, Quarantined, SiteHosts,
@@ -19,13 +25,9 @@ pub use self::{
     redaction::{REDACTED, redact_query},
     violation::{BrokenRule, REASONS, Robots, RobotsRead, SCHEMA, Violation, rule_line},
 };
-pub(crate) use self::{
-    names::{MOST_NAMES, NameSearch},
-    overflow::Tally,
-    path_pattern::PathPattern,
-};
 
 pub(crate) mod block; // many records in a few bytes each, for a search
+mod columns; // the values of a record, one for each column
 pub mod csv; // CSV: one record a line, safe for spreadsheets
 mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
 mod error; // failures of a database or a log, with the repair

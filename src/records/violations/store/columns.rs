@@ -6,12 +6,7 @@ use rusqlite::{
     types::{FromSql, FromSqlResult, ToSqlOutput, Type, ValueRef},
 };
 
-use crate::base::text::Text;
-
-/// A list as a JSON array, which SQLite's own functions can read.
-pub(super) fn list(texts: &[Text]) -> String {
-    serde_json::to_string(texts).expect("a list of texts has no map with odd keys")
-}
+use crate::{base::text::Text, records::record::Value};
 
 /// The time of a column.
 pub(super) fn time(milliseconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
@@ -24,6 +19,23 @@ pub(super) fn unreadable(
     error: impl std::error::Error + Send + Sync + 'static,
 ) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match *self {
+            Self::Nothing => ToSqlOutput::Borrowed(ValueRef::Null),
+            Self::Number(number) => number.into(),
+            Self::Count(count) => i64::try_from(count).unwrap_or(i64::MAX).into(),
+            Self::Time(time) => time.as_millisecond().into(),
+            Self::Word(word) => word.into(),
+            // SQLite's own functions can read a JSON array.
+            Self::List(texts) => {
+                let list = serde_json::to_string(texts);
+                list.expect("a list of texts has no map with odd keys").into()
+            }
+        })
+    }
 }
 
 impl ToSql for Text {

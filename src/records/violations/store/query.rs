@@ -8,13 +8,13 @@ use rusqlite::{CachedStatement, Rows, params_from_iter, types::Value};
 use super::{
     conditions::Conditions,
     connection::Store,
-    records::{COLUMNS, violation},
+    records::violation,
     search::{Range, Way},
 };
 use crate::{
     base::text::Text,
     records::{
-        record::{Error, Filter, Listing, RecordColumn, Violation},
+        record::{COLUMNS, Error, Filter, Listing, RecordColumn, Violation},
         tally::FORM,
     },
 };

@@ -1,31 +1,21 @@
 //! Records as rows, written and read.
 
-use jiff::Timestamp;
 use rusqlite::{
-    Connection, Row, params,
+    Connection, Row, params_from_iter,
     types::{FromSql, FromSqlError},
 };
 
-use super::columns::{list, time, unreadable};
+use super::columns::unreadable;
 use crate::{
     base::text::Text,
-    records::{
-        record::{Robots, RobotsRead, Violation},
-        tally::ReadState,
-    },
+    records::record::{COLUMNS, Columns, Violation},
 };
-
-/// The columns of a record, in the order of its fields.
-pub(super) const COLUMNS: &str = "schema, id, time, site, client_ip, method, host, path, \
-    user_agent, product_token, product_tokens, operator, purpose, standing, evidence, verdict, \
-    reason, action, status, robots_edition, robots_line, robots_directive, robots_pattern, \
-    robots_group, robots_read_state, robots_read_edition, robots_read_at";
 
 /// The bytes of a row beside its texts: its header, its page, and its entries in the indexes.
 const ROW: usize = 170;
 
 /// Reads a row column by column, in the order of [`COLUMNS`].
-struct Columns<'a, 'b> {
+struct RowColumns<'a, 'b> {
     row: &'a Row<'b>,
     next: usize,
 }
@@ -46,95 +36,35 @@ pub(super) fn add(connection: &Connection, records: &[&Violation]) -> rusqlite::
         "INSERT INTO violations ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
          ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
     ))?;
-    records.iter().try_for_each(|violation| insert(&mut statement, violation))
-}
-
-fn insert(statement: &mut rusqlite::Statement<'_>, violation: &Violation) -> rusqlite::Result<()> {
-    let Violation { robots, robots_read, .. } = violation;
-    statement.execute(params![
-        violation.schema,
-        violation.id,
-        violation.time.as_millisecond(),
-        violation.site,
-        violation.client_ip,
-        violation.method,
-        violation.host,
-        violation.path,
-        violation.user_agent,
-        violation.product_token,
-        list(&violation.product_tokens),
-        violation.operator,
-        violation.purpose,
-        violation.standing,
-        violation.evidence,
-        violation.verdict,
-        violation.reason,
-        violation.action,
-        violation.status,
-        robots.edition,
-        robots.line,
-        robots.directive,
-        robots.pattern,
-        list(&robots.group),
-        robots_read.state.as_str(),
-        robots_read.edition,
-        robots_read.at.map(Timestamp::as_millisecond),
-    ])?;
-    Ok(())
+    records
+        .iter()
+        .try_for_each(|violation| statement.execute(params_from_iter(violation.values())).map(drop))
 }
 
 /// Reads a record with its sequence number.
 pub(super) fn violation(row: &Row<'_>) -> rusqlite::Result<(u64, Violation)> {
-    let mut columns = Columns { row, next: 0 };
+    let mut columns = RowColumns { row, next: 0 };
     let sequence: i64 = columns.next()?;
-    let violation = Violation {
-        schema: columns.next()?,
-        id: columns.next()?,
-        time: columns.time()?,
-        site: columns.next()?,
-        client_ip: columns.next()?,
-        method: columns.next()?,
-        host: columns.next()?,
-        path: columns.next()?,
-        user_agent: columns.next()?,
-        product_token: columns.next()?,
-        product_tokens: columns.list()?,
-        operator: columns.next()?,
-        purpose: columns.next()?,
-        standing: columns.next()?,
-        evidence: columns.next()?,
-        verdict: columns.next()?,
-        reason: columns.next()?,
-        action: columns.next()?,
-        status: columns.next()?,
-        robots: Robots {
-            edition: columns.next()?,
-            line: columns.next()?,
-            directive: columns.next()?,
-            pattern: columns.next()?,
-            group: columns.list()?,
-        },
-        robots_read: RobotsRead {
-            state: {
-                let word: String = columns.next()?;
-                let state = ReadState::from_word(&word);
-                state.ok_or_else(|| unreadable(25, FromSqlError::InvalidType))?
-            },
-            edition: columns.next()?,
-            at: {
-                let at: Option<i64> = columns.next()?;
-                at.map(|at| time(at, 27)).transpose()?
-            },
-        },
-    };
-    Ok((sequence.unsigned_abs(), violation))
+    Ok((sequence.unsigned_abs(), Violation::read(&mut columns)?))
 }
 
-impl Columns<'_, '_> {
+impl RowColumns<'_, '_> {
     fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
         let at = self.next;
         self.next += 1;
         self.row.get(at)
+    }
+}
+
+impl Columns for RowColumns<'_, '_> {
+    type Error = rusqlite::Error;
+
+    fn number(&mut self) -> rusqlite::Result<Option<i64>> {
+        self.next()
+    }
+
+    fn text(&mut self) -> rusqlite::Result<Option<Text>> {
+        self.next()
     }
 
     fn list(&mut self) -> rusqlite::Result<Vec<Text>> {
@@ -142,7 +72,7 @@ impl Columns<'_, '_> {
         serde_json::from_str(&text).map_err(|error| unreadable(self.next - 1, error))
     }
 
-    fn time(&mut self) -> rusqlite::Result<Timestamp> {
-        time(self.next()?, self.next - 1)
+    fn failure(&self) -> rusqlite::Error {
+        unreadable(self.next - 1, FromSqlError::InvalidType)
     }
 }

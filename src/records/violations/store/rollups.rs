@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension, Statement, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OptionalExtension, Statement, TransactionBehavior, params, params_from_iter,
+};
 
 use super::connection::Store;
 use crate::records::{
-    record::Error,
-    tally::{Hour, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Rollups, Series},
+    record::{Error, of_series},
+    tally::{Hour, PeopleCount, PlaceCount, ReferralCount, Rollup, Rollups, Series},
 };
 
 /// The series is found far more often than it is new.
@@ -100,21 +102,7 @@ fn add_series(connection: &Connection, rollups: &[Rollup]) -> rusqlite::Result<(
 }
 
 fn id(statement: &mut Statement<'_>, series: &Series) -> rusqlite::Result<(i64, i64)> {
-    let bound = params![
-        series.site,
-        series.class,
-        series.product_token,
-        series.purpose,
-        series.standing,
-        series.verdict,
-        series.action,
-        series.reason,
-        series.edition,
-        series.line,
-        series.directive,
-        series.pattern,
-        series.read.map_or("", ReadState::as_str),
-    ];
+    let bound = params_from_iter(of_series(series));
     statement.query_row(bound, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 

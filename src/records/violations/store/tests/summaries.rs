@@ -10,7 +10,7 @@ use super::{appender, batch};
 use crate::{
     base::text::Text,
     records::{
-        record::{Error, Filter, Obstacle, Violation},
+        record::{COLUMNS, Error, Filter, Obstacle, Violation},
         violations::{
             Store,
             notes::Notes,
@@ -19,7 +19,7 @@ use crate::{
             store::{
                 blocks::{PARTS, Pace},
                 connection::BLOCK,
-                records::{COLUMNS, violation as of_row},
+                records::violation as of_row,
             },
             tests::violation,
             writer::Target,
