@@ -142,22 +142,11 @@ impl Reader {
              (SELECT action, max(folded) AS f, max(dropped) AS d FROM counts{conditions} \
              GROUP BY hour, series, action, node, run) GROUP BY action ORDER BY action"
         );
-        let rows = self.all::<(Text, u64, u64)>(&sql)?.into_iter();
-        Ok(rows
-            .map(|(action, folded, dropped)| {
-                let requests = folded + dropped;
-                Counted { key: vec![action], requests, violations: requests, folded, dropped }
-            })
-            .collect())
+        Ok(self.all(&sql)?.into_iter().map(Counted::unrecorded).collect())
     }
 
     pub(crate) fn people(&self, question: &Question) -> Result<Vec<Counted>, Error> {
-        let by: Vec<_> = question
-            .by
-            .iter()
-            .copied()
-            .filter(|dimension| *dimension == Dimension::Site || dimension.period().is_some())
-            .collect();
+        let by = question.by_of_people();
         let period = |length: i64| format!("intDiv(hour, {length}) * {length}");
         let values = by.iter().map(|dimension| match dimension.period() {
             Some(length) => format!("toString({})", period(length)),

@@ -16,9 +16,6 @@ use crate::{
     records::record::{Edition, EditionPeriod, Error, Unread},
 };
 
-/// The largest file that comes with its period in a list.
-const LARGEST: usize = 64 << 10;
-
 /// A file with its hash.
 type Files = BTreeMap<Text, (Text, Bytes)>;
 
@@ -29,8 +26,7 @@ impl Reader {
         since: Option<Timestamp>,
     ) -> Result<Vec<Edition>, Error> {
         let periods = self.periods(site, since)?;
-        let files = self.files(periods.iter().map(|period| &period.edition))?;
-        self.with_files(periods, &files)
+        self.with_their_files(periods)
     }
 
     pub(crate) fn latest_editions(
@@ -66,8 +62,7 @@ impl Reader {
             kept.push(period);
         }
         kept.reverse();
-        let files = self.files(counted.iter())?;
-        Ok((self.with_files(kept, &files)?, unread))
+        Ok((self.with_their_files(kept)?, unread))
     }
 
     pub(crate) fn editions_by_id(
@@ -102,24 +97,7 @@ impl Reader {
         periods.reverse();
         periods.sort_by_key(|period| period.until.is_some());
         periods.truncate(most);
-        let files = self.files(periods.iter().map(|period| &period.edition))?;
-        let with_file = |period: Period| {
-            let (_, bytes) = files.get(&period.edition)?;
-            Some((period, bytes))
-        };
-        let found = periods.into_iter().filter_map(with_file);
-        found
-            .map(|(Period { edition, source, from, until, .. }, bytes)| {
-                Ok(EditionPeriod {
-                    id: edition,
-                    source,
-                    from: self.time(from)?,
-                    until: until.map(|until| self.time(until)).transpose()?,
-                    length: bytes.len() as u64,
-                    bytes: (bytes.len() <= LARGEST).then(|| bytes.clone()),
-                })
-            })
-            .collect()
+        Ok(self.with_their_files(periods)?.into_iter().map(EditionPeriod::of).collect())
     }
 
     /// The periods of a site, or of all sites, that reach to `since` or later.
@@ -141,18 +119,19 @@ impl Reader {
         Ok(periods)
     }
 
-    /// The files of these editions.
-    fn files<'a>(&self, ids: impl Iterator<Item = &'a Text>) -> Result<Files, Error> {
-        let ids: BTreeSet<&Text> = ids.collect();
+    /// The editions of periods.
+    fn with_their_files(&self, periods: Vec<Period>) -> Result<Vec<Edition>, Error> {
+        let ids: BTreeSet<&Text> = periods.iter().map(|period| &period.edition).collect();
         if ids.is_empty() {
-            return Ok(Files::new());
+            return Ok(Vec::new());
         }
         let ids: Vec<_> = ids.into_iter().map(|id| text(id)).collect();
-        self.read_files(&format!(
+        let files = self.read_files(&format!(
             "SELECT id, any(sha256) AS hash, any(hex) AS digits FROM editions \
              WHERE id IN ({}) GROUP BY id",
             ids.join(", ")
-        ))
+        ))?;
+        self.with_files(periods, &files)
     }
 
     fn read_files(&self, sql: &str) -> Result<Files, Error> {

@@ -17,7 +17,7 @@ pub use self::{
     table::{RECORD_HOURS, Table},
 };
 
-pub(crate) use self::reader::Reader;
+pub(crate) use self::{reader::Reader, rows::day};
 
 mod client; // requests with deadlines
 mod condition; // conditions in SQL, with foreign texts quoted

@@ -33,7 +33,6 @@ struct Ends {
 #[derive(Clone, Copy, Debug)]
 struct Way<'a> {
     filter: &'a Filter,
-    is_backward: bool,
     /// The clause that lists each record once.
     once: &'static str,
 }
@@ -41,7 +40,6 @@ struct Way<'a> {
 impl Reader {
     pub(crate) fn query(&self, filter: &Filter) -> Result<Listing, Error> {
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let is_backward = filter.limit.is_some() && filter.after_sequence.is_none();
         let mut listing = Listing::default();
         let Some(extent) = self.extent()? else {
             listing.end = filter.after_sequence.unwrap_or(0);
@@ -56,13 +54,9 @@ impl Reader {
             range.last = range.last.min(known);
         }
         if limit > 0 {
-            self.list(filter, range, extent, is_backward, limit, &mut listing)?;
+            self.list(filter, range, extent, limit, &mut listing)?;
         }
-        let last = listing.records.last().map_or(0, |&(sequence, _)| sequence);
-        // After a full listing forward, the next one begins behind the last record.
-        let is_full = !is_backward && listing.records.len() == limit;
-        let end = if is_full { last } else { known.max(last) };
-        listing.end = end.max(filter.after_sequence.unwrap_or(0));
+        listing.finish(filter, known);
         Ok(listing)
     }
 
@@ -71,12 +65,11 @@ impl Reader {
         filter: &Filter,
         range: Range,
         extent: Extent,
-        is_backward: bool,
         limit: usize,
         listing: &mut Listing,
     ) -> Result<(), Error> {
         let once = self.once(range)?;
-        let way = Way { filter, is_backward, once };
+        let way = Way { filter, once };
         if let Some(time) = time(filter) {
             self.list_ranges(&way, &[Range::near(time).within(range)], limit, listing)?;
             // Where the clock was set back, an id is ahead of its record.
@@ -85,7 +78,7 @@ impl Reader {
             }
         }
         let parts = self.parts(filter, range)?;
-        let mut windows = Windows::new(parts, extent.first_window(limit), is_backward);
+        let mut windows = Windows::new(parts, extent.first_window(limit), filter.is_backward());
         while let Some(window) = windows.next() {
             let before = listing.records.len();
             self.list_ranges(&way, &window, limit, listing)?;
@@ -94,9 +87,6 @@ impl Reader {
                 break;
             }
             windows.found(found - before, PORTION);
-        }
-        if is_backward {
-            listing.records.reverse();
         }
         Ok(())
     }
@@ -109,8 +99,8 @@ impl Reader {
         limit: usize,
         listing: &mut Listing,
     ) -> Result<(), Error> {
-        let Way { filter, is_backward, once } = *way;
-        let (order, behind) = if is_backward { ("DESC", '<') } else { ("ASC", '>') };
+        let Way { filter, once } = *way;
+        let (order, behind) = if filter.is_backward() { ("DESC", '<') } else { ("ASC", '>') };
         let (values, mut times) = (condition::of_filter(filter), within(ranges));
         loop {
             let portion = limit.saturating_sub(listing.records.len()).min(PORTION);

@@ -17,7 +17,7 @@ pub(super) const BELOW_TIME: u32 = 22;
 
 /// The day of UTC as a number: 20261123. Times before 1970 are of its first day, and those beyond every
 /// date of the last one.
-pub(super) fn day(millisecond: i64) -> u32 {
+pub(crate) fn day(millisecond: i64) -> u32 {
     let time = Timestamp::from_millisecond(millisecond.max(0)).unwrap_or(Timestamp::MAX);
     let date = Offset::UTC.to_datetime(time).date();
     let [year, month, day] = [date.year(), date.month().into(), date.day().into()];

@@ -47,16 +47,14 @@ impl Range {
 
     /// The sequence numbers that the filter leaves. They begin with the time.
     pub(super) fn of(filter: &Filter) -> Self {
-        let from = |time| sequence(ceiling(time));
+        let [since, end] = filter.milliseconds().map(|time| time.map(sequence));
         let after = filter.after_sequence.map_or(0, |after| after.saturating_add(1));
         let before = filter.before_sequence.map_or(u64::MAX, |before| before.saturating_sub(1));
-        let is_none = filter.before_sequence == Some(0);
-        let until = filter.until.map_or(u64::MAX, |until| from(until).saturating_sub(1));
-        let is_none = is_none || filter.until.is_some_and(|until| from(until) == 0);
-        if is_none {
+        let until = end.map_or(u64::MAX, |end| end.saturating_sub(1));
+        if filter.before_sequence == Some(0) || end == Some(0) {
             return Self { first: 1, last: 0 };
         }
-        Self { first: after.max(filter.since.map_or(0, from)), last: before.min(until) }
+        Self { first: after.max(since.unwrap_or(0)), last: before.min(until) }
     }
 
     /// Some minutes around a time.
@@ -195,13 +193,6 @@ fn start(day: u32) -> u64 {
     let date = Date::new(parts.0, parts.1, parts.2).ok();
     let time = date.and_then(|date| Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok());
     time.map_or(0, |time: Timestamp| time.as_millisecond().max(0).unsigned_abs())
-}
-
-/// The first whole millisecond at or after the time.
-fn ceiling(time: Timestamp) -> i64 {
-    let floor = time.as_millisecond();
-    let is_later = Timestamp::from_millisecond(floor).is_ok_and(|floor| floor < time);
-    floor + i64::from(is_later)
 }
 
 #[cfg(test)]

@@ -124,6 +124,20 @@ impl Question {
     pub(crate) fn hours(&self) -> [i64; 2] {
         [Hour::of(self.since).as_millisecond(), self.until.as_millisecond()]
     }
+
+    /// By what requests of people are told apart: nothing else is known of them.
+    pub(crate) fn by_of_people(&self) -> Vec<Dimension> {
+        let by = self.by.iter().copied();
+        by.filter(|one| *one == Dimension::Site || one.period().is_some()).collect()
+    }
+}
+
+impl Counted {
+    /// Violations without a record.
+    pub(crate) fn unrecorded((action, folded, dropped): (Text, u64, u64)) -> Self {
+        let requests = folded + dropped;
+        Self { key: vec![action], requests, violations: requests, folded, dropped }
+    }
 }
 
 impl Dimension {

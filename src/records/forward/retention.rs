@@ -5,9 +5,9 @@
 
 use std::time::{Duration, Instant};
 
-use jiff::{Timestamp, tz::Offset};
+use jiff::Timestamp;
 
-use crate::records::clickhouse::{Client, Error, RECORD_HOURS, Table};
+use crate::records::clickhouse::{Client, Error, RECORD_HOURS, Table, day};
 
 /// The time from the start to the first pass, and between two passes.
 const FIRST: Duration = Duration::from_secs(60);
@@ -73,10 +73,7 @@ impl Retention {
 /// The oldest day that stays, as a number: 20261123.
 fn oldest_day(now: i64, keep: Duration) -> u32 {
     let kept = i64::try_from(keep.as_secs()).unwrap_or(i64::MAX);
-    let time = Timestamp::from_second(now.saturating_sub(kept)).unwrap_or(Timestamp::UNIX_EPOCH);
-    let date = Offset::UTC.to_datetime(time.max(Timestamp::UNIX_EPOCH)).date();
-    let [year, month, day] = [date.year(), date.month().into(), date.day().into()];
-    u32::from(year.unsigned_abs()) * 10_000 + u32::from((month * 100 + day).unsigned_abs())
+    day(now.saturating_sub(kept).saturating_mul(1000))
 }
 
 /// Drops the oldest partition that is older, and returns the number of its rows.

@@ -50,6 +50,17 @@ pub struct EditionPeriod {
     pub bytes: Option<Bytes>,
 }
 
+impl EditionPeriod {
+    /// The largest file that comes with its period: most files are far smaller.
+    pub(crate) const LARGEST: usize = 64 << 10;
+
+    pub(crate) fn of(Edition { id, source, from, until, bytes, .. }: Edition) -> Self {
+        let length = bytes.len() as u64;
+        let bytes = (bytes.len() <= Self::LARGEST).then_some(bytes);
+        Self { id, source, from, until, length, bytes }
+    }
+}
+
 /// A robots.txt of an origin that is published only after an operator accepts it. A file that
 /// closes the site to every crawler may come from a staging system.
 #[derive(Clone, Debug, PartialEq, Eq)]

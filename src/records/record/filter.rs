@@ -84,7 +84,26 @@ pub enum RecordColumn {
     Day,
 }
 
+impl Listing {
+    /// Ends the listing of a filter, at the latest record that it may have passed.
+    pub(crate) fn finish(&mut self, filter: &Filter, latest: u64) {
+        if filter.is_backward() {
+            self.records.reverse();
+        }
+        let last = self.records.last().map_or(0, |&(sequence, _)| sequence);
+        // After a full listing forward, the next one begins behind the last record.
+        let is_full = !filter.is_backward() && filter.limit == Some(self.records.len());
+        let end = if is_full { last } else { latest.max(last) };
+        self.end = end.max(filter.after_sequence.unwrap_or(0));
+    }
+}
+
 impl Filter {
+    /// Whether the latest records are listed, which are found from the end.
+    pub(crate) const fn is_backward(&self) -> bool {
+        self.limit.is_some() && self.after_sequence.is_none()
+    }
+
     /// Whether the record meets the conditions; the reader applies `limit` and `after_sequence`.
     pub fn matches(&self, violation: &Violation) -> bool {
         let same = |wanted: &Option<String>, found: &str| {
@@ -109,6 +128,16 @@ impl Filter {
                 found.is_some_and(|found| found == path)
             })
             && self.path_pattern().is_none_or(|pattern| pattern.matches(&violation.path))
+    }
+
+    /// The beginning and the end in whole milliseconds, as records have them.
+    pub(crate) fn milliseconds(&self) -> [Option<i64>; 2] {
+        let ceiling = |time: Timestamp| {
+            let floor = time.as_millisecond();
+            let is_later = Timestamp::from_millisecond(floor).is_ok_and(|floor| floor < time);
+            floor + i64::from(is_later)
+        };
+        [self.since, self.until].map(|time| time.map(ceiling))
     }
 
     /// Whether records that are no violations are left out.

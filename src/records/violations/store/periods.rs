@@ -6,9 +6,6 @@ use rusqlite::params;
 use super::{columns::time, connection::Store};
 use crate::records::record::{EditionPeriod, Error};
 
-/// The largest file that comes with its period: most files are far smaller.
-const LARGEST: usize = 64 << 10;
-
 impl Store {
     /// The latest periods of a site's editions that were in force at `since` or later, the latest
     /// first and no more than `most`.
@@ -31,7 +28,7 @@ impl Store {
                    ORDER BY until_ IS NULL DESC, from_ DESC, sequence DESC LIMIT ?3";
         let since = since.map(Timestamp::as_millisecond);
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        self.all(sql, params![site, since, most, LARGEST as i64], |row| {
+        self.all(sql, params![site, since, most, EditionPeriod::LARGEST as i64], |row| {
             Ok(EditionPeriod {
                 id: row.get(0)?,
                 source: row.get(1)?,

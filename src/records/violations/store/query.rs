@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use jiff::Timestamp;
 use rusqlite::{CachedStatement, Rows, params_from_iter, types::Value};
 
 use super::{
@@ -32,14 +31,12 @@ impl Store {
             return shared.query(filter);
         }
         let limit = filter.limit.unwrap_or(usize::MAX);
-        // The latest records are found from the end.
-        let is_backward = filter.limit.is_some() && filter.after_sequence.is_none();
         let mut listing = Listing::default();
         // Read first: what is written meanwhile belongs to the next listing.
         let latest = self.all(LATEST, [], |row| row.get::<_, Option<i64>>(0))?;
         let latest = latest.into_iter().flatten().next().unwrap_or(0).unsigned_abs();
         if limit > 0 {
-            listing.unreadable = self.rows(filter, is_backward, |sequence, violation| {
+            listing.unreadable = self.rows(filter, |sequence, violation| {
                 listing.records.push((sequence, violation));
                 match listing.records.len() < limit {
                     true => ControlFlow::Continue(()),
@@ -47,24 +44,16 @@ impl Store {
                 }
             })?;
         }
-        if is_backward {
-            listing.records.reverse();
-        }
-        let last = listing.records.last().map_or(0, |&(sequence, _)| sequence);
-        // After a full listing forward, the next one begins behind the last record.
-        let is_full = !is_backward && listing.records.len() == limit;
-        let end = if is_full { last } else { latest.max(last) };
-        listing.end = end.max(filter.after_sequence.unwrap_or(0));
+        listing.finish(filter, latest);
         Ok(listing)
     }
 
     fn rows(
         &self,
         filter: &Filter,
-        is_backward: bool,
         mut visit: impl FnMut(u64, Violation) -> ControlFlow<()>,
     ) -> Result<u64, Error> {
-        let order = if is_backward { "DESC" } else { "ASC" };
+        let order = if filter.is_backward() { "DESC" } else { "ASC" };
         let conditions = conditions_within(filter);
         let sql = format!(
             "SELECT sequence, {COLUMNS} FROM violations{} ORDER BY sequence {order}",
@@ -74,7 +63,7 @@ impl Store {
             let mut unreadable = 0;
             let _snapshot = self.snapshot()?;
             let mut statement = self.prepare_within(&sql, &conditions)?;
-            self.ranges(filter, is_backward, |range| {
+            self.ranges(filter, |range| {
                 let mut rows = within(&mut statement, range)?;
                 while let Some(row) = rows.next()? {
                     match violation(row) {
@@ -97,20 +86,19 @@ impl Store {
     fn ranges(
         &self,
         filter: &Filter,
-        is_backward: bool,
         mut visit: impl FnMut(Range) -> rusqlite::Result<ControlFlow<()>>,
     ) -> rusqlite::Result<()> {
         if filter.id.is_some() {
             return visit(Range::of(filter)).map(drop);
         }
-        let way = way(filter);
+        let way = Way::of(filter);
         let mut spans = self.spans(Range::of(filter))?;
-        if is_backward {
+        if filter.is_backward() {
             spans.reverse();
         }
         for span in spans {
             let mut ranges = self.candidates(&way, span)?.ranges;
-            if is_backward {
+            if filter.is_backward() {
                 ranges.reverse();
             }
             for range in ranges {
@@ -143,7 +131,7 @@ impl Store {
             if filter.id.is_some() {
                 return count(Range::of(filter));
             }
-            let way = way(filter);
+            let way = Way::of(filter);
             let mut all = 0;
             for span in self.spans(Range::of(filter))? {
                 let candidates = self.candidates(&way, span)?;
@@ -219,7 +207,7 @@ fn conditions_within(filter: &Filter) -> Conditions {
         text: " WHERE sequence BETWEEN ? AND ?".to_owned(),
         values: vec![Value::Null, Value::Null],
     };
-    let Way { since, until, .. } = way(filter);
+    let Way { since, until, .. } = Way::of(filter);
     // The plus keeps SQLite from the index by time, whose rows would have to be sorted.
     conditions.require("+time >= ?", since.map(Value::Integer));
     conditions.require("+time < ?", until.map(Value::Integer));
@@ -231,7 +219,7 @@ fn conditions_within(filter: &Filter) -> Conditions {
 fn conditions(filter: &Filter) -> Conditions {
     let mut conditions = Conditions::default();
     let number = |wanted: u64| Value::Integer(i64::try_from(wanted).unwrap_or(i64::MAX));
-    let Way { since, until, .. } = way(filter);
+    let Way { since, until, .. } = Way::of(filter);
     conditions.require("time >= ?", since.map(Value::Integer));
     conditions.require("time < ?", until.map(Value::Integer));
     conditions.require("sequence > ?", filter.after_sequence.map(number));
@@ -262,15 +250,4 @@ fn require_values(conditions: &mut Conditions, filter: &Filter) {
         conditions.values.push(Value::Text(path.clone()));
     }
     conditions.require("path GLOB ?", filter.path_glob().map(Value::Text));
-}
-
-fn way(filter: &Filter) -> Way<'_> {
-    Way::of(filter, filter.since.map(ceiling), filter.until.map(ceiling))
-}
-
-/// The first whole millisecond at or after the time.
-fn ceiling(time: Timestamp) -> i64 {
-    let floor = time.as_millisecond();
-    let is_later = Timestamp::from_millisecond(floor).is_ok_and(|floor| floor < time);
-    floor + i64::from(is_later)
 }

@@ -114,9 +114,7 @@ impl Store {
         );
         self.all(&sql, params_from_iter(conditions.values), |row| {
             let count = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
-            let (folded, dropped) = (count(1)?, count(2)?);
-            let requests = folded + dropped;
-            Ok(Counted { key: vec![row.get(0)?], requests, violations: requests, folded, dropped })
+            Ok(Counted::unrecorded((row.get(0)?, count(1)?, count(2)?)))
         })
     }
 
@@ -128,12 +126,7 @@ impl Store {
         if let Some(shared) = &self.shared {
             return shared.people(question);
         }
-        let by: Vec<_> = question
-            .by
-            .iter()
-            .copied()
-            .filter(|dimension| *dimension == Dimension::Site || dimension.period().is_some())
-            .collect();
+        let by = question.by_of_people();
         let expressions: Vec<_> = by
             .iter()
             .map(|dimension| match dimension.period() {

@@ -110,7 +110,8 @@ impl Block {
 }
 
 impl<'a> Way<'a> {
-    pub(super) fn of(filter: &'a Filter, since: Option<i64>, until: Option<i64>) -> Self {
+    pub(super) fn of(filter: &'a Filter) -> Self {
+        let [since, until] = filter.milliseconds();
         Self { search: Search::of(filter), since, until }
     }
 
