@@ -3,7 +3,7 @@
 /// The streets with their rooms, and the most lines of each. A room may use those before it, as far as
 /// its doc says so. The lines only ever shrink, but for a reason in the commit.
 pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
-    ("base", &BASE, 3_650),
+    ("base", &BASE, 3_700),
     (
         "formats",
         &["framing", "access_log", "robots", "probe", "robots_tag", "signature", "valkey"],
@@ -16,11 +16,11 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
         17_000,
     ),
-    ("clients", &["evidence", "conduct"], 7_500),
+    ("clients", &["evidence", "conduct"], 7_600),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_600),
-    ("state", &["fleet", "publication", "exchange"], 10_700),
-    ("serving", &["gate", "edge", "proxy", "decide"], 8_250),
-    ("review", &["report", "explanation", "replay", "trial", "audit"], 10_850),
+    ("state", &["fleet", "publication", "exchange"], 10_850),
+    ("serving", &["gate", "edge", "proxy", "decide"], 8_400),
+    ("review", &["report", "explanation", "replay", "trial", "audit"], 10_900),
     ("desk", &["admin", "pages", "api"], 8_800),
     ("program", &["console", "service", "cli"], 9_500),
 ];
