@@ -1,10 +1,18 @@
 //! Limits that keep a site up: crawlers beyond them get 429, and nobody else.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
 use serde_json::Value;
 
 use crate::support::{
     client::Request,
-    origin::Origin,
+    origin::{After, Origin},
     program::{Setup, json_lines},
 };
 
@@ -64,4 +72,38 @@ fn a_crawler_beyond_its_limit_gets_429_and_no_record() {
     let gptbot = rows.iter().find(|row| row["product_token"] == "GPTBot").expect("a row");
     assert_eq!((&gptbot["requests"], &gptbot["violations"]), (&8.into(), &0.into()), "{gptbot}");
     assert_eq!(gptbot["limited"], 4, "{gptbot}");
+}
+
+/// A page takes 200 ms, and a crawler asks with twenty clients at once.
+#[test]
+fn a_crawler_has_so_many_requests_at_the_origin_at_a_time() {
+    let (now, most) = (AtomicUsize::new(0), Arc::new(AtomicUsize::new(0)));
+    let highest = Arc::clone(&most);
+    let origin = Origin::playing(move |exchange| {
+        if exchange.request.target == b"/page" {
+            highest.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            std::thread::sleep(Duration::from_millis(200));
+            now.fetch_sub(1, Ordering::SeqCst);
+        }
+        exchange.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        After::Close
+    });
+    let limits = "    robots_txt: { groups: [] }\n    enforcement: { rate_limits: [{ user_agents: \
+                  [\"*\"], concurrent: 2, together: true }] }\n";
+    let beadle = Setup::site(origin.port, limits).start();
+    let get = |user_agent: &str, target: &str| {
+        Request::get(target).user_agent(user_agent).send(beadle.port).status
+    };
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let crawl = || (0..4).map(|_| get(GPTBOT, "/page")).collect::<Vec<_>>();
+        let crawlers: Vec<_> = (0..20).map(|_| scope.spawn(crawl)).collect();
+        // People are served meanwhile.
+        assert!((0..10).all(|_| get(BROWSER, "/") == 200));
+        crawlers.into_iter().flat_map(|one| one.join().expect("an answer")).collect()
+    });
+    assert_eq!(most.load(Ordering::SeqCst), 2, "{statuses:?}");
+    let passed = statuses.iter().filter(|status| **status == 200).count();
+    assert!(passed >= 2 && statuses.contains(&429), "{statuses:?}");
+    // The places are free again.
+    assert_eq!(get(GPTBOT, "/page"), 200);
 }

@@ -16,7 +16,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
         17_000,
     ),
-    ("clients", &["evidence", "conduct"], 7_600),
+    ("clients", &["evidence", "conduct"], 7_700),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_600),
     ("state", &["fleet", "publication", "exchange"], 10_850),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_400),

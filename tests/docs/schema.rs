@@ -319,6 +319,13 @@ fn each_value_is_accepted_by_the_schema_and_the_reader_or_by_neither() {
         if let Some(origin) = origin.filter(|origin| origin.get("forms") == Some(&json!("probe"))) {
             origin.entry("probe_path").or_insert_with(|| json!("/docs/start"));
         }
+        // A limit has at least one of two numbers.
+        let limit = policy.pointer_mut("/sites/0/enforcement/rate_limits/0");
+        if let Some(limit) = limit.and_then(Value::as_object_mut)
+            && !limit.contains_key("concurrent")
+        {
+            limit.entry("requests").or_insert_with(|| json!("60/1m"));
+        }
         // Only trusted peers may ask, or speak for others.
         let server = policy.get_mut("server").and_then(Value::as_object_mut);
         let speaks = |listen: &Value| listen.to_string().contains("proxy_protocol");

@@ -18,6 +18,7 @@ mod limiter; // the request rate of each crawler
 mod network; // the network of a client
 mod observations; // what a node tells the others
 mod redirects; // free requests after redirects
+mod seats; // requests at the origin at one time
 mod sharing; // telling other nodes, and learning from them
 mod site; // ladder and breaker of one site
 mod weight; // the weight of a decision
@@ -32,6 +33,7 @@ pub use self::{
         RungStep,
     },
     redirects::Hop,
+    seats::Seat,
     sharing::SiteByName,
     site::{Sighting, SiteConduct},
     weight::{Conduct, Early, Limited, Weighed},

@@ -22,6 +22,7 @@ use super::{
     limiter::{Key, Limiter, TooSoon},
     network::Network,
     redirects::{self, Hop, Redirects},
+    seats::{Seat, Seats},
     site::{Sighting, SiteConduct},
 };
 
@@ -32,6 +33,7 @@ pub struct Conduct {
     pub ledger: Ledger,
     pub(super) limiter: Limiter,
     redirects: Redirects,
+    seats: Seats,
     /// What the other nodes of a fleet have to hear of.
     pub(super) collector: OnceLock<Collector>,
     pub(super) contacts: Contacts,
@@ -119,22 +121,36 @@ impl Conduct {
     }
 
     /// Counts a request of a client at this address against limits of the operator, by a monotonic
-    /// clock. Limits in the mode `log` refuse nothing. Returns the one that the request is beyond.
+    /// clock. Returns its places at the origin, and the limit that it is beyond; one in the mode `log`
+    /// refuses nothing.
     pub fn limit<'r>(
         &self,
         site: &Site,
         address: IpAddr,
         limits: &[AppliedLimit<'r>],
         now: Duration,
-    ) -> Option<Limited<'r>> {
-        let count = |mode: PaceMode| {
-            let of_mode = || limits.iter().filter(move |one| one.limit.mode == mode);
-            let keys: Vec<_> =
-                of_mode().map(|one| (Key::of_limit(&site.name, one, address), one.limit)).collect();
-            let (at, too_soon) = self.limiter.count(&keys, now).err()?;
-            of_mode().nth(at).map(|applied| Limited { applied: *applied, too_soon })
-        };
-        count(PaceMode::Throttle).or_else(|| count(PaceMode::Log))
+    ) -> (Vec<Seat>, Option<Limited<'r>>) {
+        let mut seats = Vec::new();
+        for mode in [PaceMode::Throttle, PaceMode::Log] {
+            let of_mode = || limits.iter().filter(|one| one.limit.mode == mode);
+            let key = |one: &AppliedLimit<'_>| Key::of_limit(&site.name, one, address);
+            for one in of_mode() {
+                let Some(most) = one.limit.concurrent else { continue };
+                match self.seats.take(key(one), most) {
+                    Some(seat) => seats.push(seat),
+                    None => {
+                        let too_soon = TooSoon { retry_after: 1 };
+                        return (seats, Some(Limited { applied: *one, too_soon }));
+                    }
+                }
+            }
+            let keys: Vec<_> = of_mode().map(|one| (key(one), one.limit)).collect();
+            if let Err((at, too_soon)) = self.limiter.count(&keys, now) {
+                let limited = of_mode().nth(at).map(|one| Limited { applied: *one, too_soon });
+                return (seats, limited);
+            }
+        }
+        (seats, None)
     }
 
     /// Notes the status of the response to a request with a pace. A redirect gives the crawler a

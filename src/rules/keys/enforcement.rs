@@ -94,10 +94,12 @@ pub static RATE_LIMIT: Section = Section {
             "crawlers that the limit is for; `*` is every client that a group for `*` would bind, but \
              no user-triggered fetcher",
         ),
-        key("requests", PACE, Required)
+        key("requests", PACE, Words("any number, with `concurrent`"))
             .means("requests in a time of at most a day, for example `60/1m`"),
         key("burst", Shape::Integer(1, 10_000), Value("1"))
             .means("requests that may come at once"),
+        key("concurrent", Shape::Integer(1, 10_000), Words("any number"))
+            .means("requests that may be at the origin at one time"),
         key("paths", List(&PATTERN), Words("every path"))
             .means("path patterns of the requests that count, in any form of the path"),
         key("together", Boolean, Value("false"))

@@ -17,6 +17,8 @@ use super::{
     tag_rules,
 };
 
+const HELP: &str = "write requests and a time, for example 1/10s or 10/1m, or how many may be at the \
+                    origin at one time: 'concurrent: 2'";
 /// The longest time of a limit.
 const LONGEST: Duration = Duration::from_secs(86_400);
 /// The most requests at once.
@@ -30,10 +32,12 @@ pub struct RateLimit {
     pub tokens: HashSet<ProductToken>,
     /// Whether it names `*`: every client that a group for `*` would bind.
     pub all: bool,
-    /// The requests in a time.
-    pub pace: Pace,
+    /// The requests in a time; `None` where any number may come.
+    pub pace: Option<Pace>,
     /// The requests that may come at once (default 1).
     pub burst: u32,
+    /// The requests that may be at the origin at one time; `None` is any number.
+    pub concurrent: Option<u32>,
     /// The paths that count; empty is every path.
     pub paths: Vec<robots::Pattern>,
     /// Whether all these crawlers count as one.
@@ -44,11 +48,17 @@ pub struct RateLimit {
 
 impl fmt::Display for RateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (requests, per) = (self.pace.requests(), self.pace.per().as_secs());
-        let word = if requests == 1 { "request" } else { "requests" };
+        let word = |count| if count == 1 { "request" } else { "requests" };
+        if let Some(pace) = self.pace {
+            let (requests, per) = (pace.requests(), pace.per().as_secs());
+            write!(f, "{requests} {} in {per} s, ", word(requests))?;
+        }
+        if let Some(most) = self.concurrent {
+            write!(f, "{most} {} at a time, ", word(most))?;
+        }
         let who = if self.together { "all of them together" } else { "each crawler" };
-        let paths = if self.paths.is_empty() { "" } else { " to some paths" };
-        write!(f, "{requests} {word} in {per} s{paths}, {who}")
+        let paths = if self.paths.is_empty() { "" } else { ", to some paths" };
+        write!(f, "{who}{paths}")
     }
 }
 
@@ -65,9 +75,14 @@ pub(super) fn read(
 fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<RateLimit> {
     let fields = at.fields(&keys::RATE_LIMIT, findings)?;
     let user_agents = fields.require("user_agents", "write for example [set:ai]", findings);
-    let requests = fields.require("requests", pace::HELP, findings);
+    let concurrent = number(&fields, "concurrent", findings);
+    let requests = match fields.take("concurrent") {
+        Some(_) => fields.take("requests"),
+        None => fields.require("requests", HELP, findings),
+    };
+    let is_for_requests = requests.is_some();
     let pace = requests.and_then(|at| requests_in_a_time(&at, findings));
-    let burst = fields.take("burst").and_then(|at| at.integer(1..=MOST_AT_ONCE, findings));
+    let burst = number(&fields, "burst", findings);
     let (mut tokens, mut all) = (HashSet::new(), false);
     for item in user_agents?.items(findings) {
         match names.select(&item, findings) {
@@ -86,12 +101,18 @@ fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option
     Some(RateLimit {
         tokens,
         all,
-        pace: pace?,
-        burst: burst.and_then(|burst| u32::try_from(burst).ok()).unwrap_or(1),
+        pace: if is_for_requests { Some(pace?) } else { None },
+        burst: burst.unwrap_or(1),
+        concurrent,
         paths,
         together: together.unwrap_or(false),
         mode: mode.unwrap_or(PaceMode::Throttle),
     })
+}
+
+fn number(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> Option<u32> {
+    let number = fields.take(key)?.integer(1..=MOST_AT_ONCE, findings)?;
+    u32::try_from(number).ok()
 }
 
 fn requests_in_a_time(at: &At<'_>, findings: &mut Findings) -> Option<Pace> {

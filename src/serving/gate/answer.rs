@@ -216,7 +216,8 @@ impl Answer {
     /// (draft-ietf-httpapi-ratelimit-headers-10 §3, §4).
     pub(super) fn limited(body: String, Limited { applied, too_soon }: &Limited<'_>) -> Self {
         let mut answer = Self::throttle(body, too_soon.retry_after);
-        let (number, pace) = (applied.number, applied.limit.pace);
+        let number = applied.number;
+        let Some(pace) = applied.limit.pace else { return answer };
         let (quota, window) = (pace.requests(), pace.per().as_secs());
         answer.field(RATE_LIMIT_POLICY, &format!("\"{number}\";q={quota};w={window}"));
         answer.field(RATE_LIMIT, &format!("\"{number}\";r=0;t={}", too_soon.retry_after));

@@ -1,7 +1,7 @@
 //! Requests beyond a limit of the operator.
 
 use crate::{
-    clients::conduct::{self, Limited, Weighed},
+    clients::conduct::{self, Limited, Seat, Weighed},
     rules::{
         enforce::{Action, Decision, Reason},
         policy::PaceMode,
@@ -11,27 +11,28 @@ use crate::{
 use super::{Gate, visit::Visit};
 
 impl Gate {
-    /// Counts a request that would go on to the origin against the limits of the operator. Returns the
-    /// one that it is beyond, if that refuses it. A violation stays one.
+    /// Counts a request that would go on to the origin against the limits of the operator. Returns its
+    /// places there, and the limit that it is beyond, if that refuses it. A violation stays one.
     pub(super) fn limit<'a>(
         &self,
         visit: &'a Visit<'_>,
         weighed: &mut Weighed<'a>,
-    ) -> Option<Limited<'a>> {
+    ) -> (Vec<Seat>, Option<Limited<'a>>) {
         if matches!(weighed.decision.action, Action::Throttle | Action::Block) {
-            return None;
+            return (Vec::new(), None);
         }
         let limits = visit.limits();
         if limits.is_empty() {
-            return None;
+            return (Vec::new(), None);
         }
         let (address, now) = (visit.client.address, visit.moment().steady);
-        let limited = self.conduct.limit(visit.site, address, &limits, now)?;
+        let (seats, limited) = self.conduct.limit(visit.site, address, &limits, now);
+        let Some(limited) = limited else { return (seats, None) };
         let label = conduct::label(limited.applied.name);
         let mode = limited.applied.limit.mode;
         self.metrics.limited(&visit.site.name, label, mode.as_str());
         if mode == PaceMode::Log {
-            return None;
+            return (seats, None);
         }
         // Nothing comes back from the origin.
         weighed.hop = None;
@@ -39,6 +40,6 @@ impl Gate {
             weighed.decision =
                 Decision { action: Action::Throttle, reason: Reason::Limit, ..weighed.decision };
         }
-        Some(limited)
+        (Vec::new(), Some(limited))
     }
 }

@@ -175,7 +175,7 @@ impl Gate {
         let decision = visit.decide();
         self.count(&visit, &decision);
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
-        let limited = self.limit(&visit, &mut weighed);
+        let (seats, limited) = self.limit(&visit, &mut weighed);
         self.count_crawler(&visit, &weighed.decision);
         let account = self.access_log.map(|_| Box::new(Account::of(&visit, &weighed)));
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
@@ -206,7 +206,7 @@ impl Gate {
         let (answer, refusal) = (beyond.or(answer), None);
         Reception {
             answer,
-            passage: Passage { site, class, action, hop, record, refusal, account },
+            passage: Passage { site, class, action, hop, seats, record, refusal, account },
         }
     }
 
@@ -307,6 +307,7 @@ impl Gate {
 
     /// Counts and records a request with the status of its response; 0 is no response.
     pub fn finish(&self, mut passage: Passage, status: u16) {
+        passage.seats.clear();
         if let Some(served) = passage.served() {
             served.count(passage.class, passage.action);
         }

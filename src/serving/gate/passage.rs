@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    clients::conduct::Hop,
+    clients::conduct::{Hop, Seat},
     records::violations::Record,
     rules::{
         crawlers::Class,
@@ -32,6 +32,8 @@ pub struct Passage {
     pub(super) action: Action,
     /// The request, if it has a pace: a redirect makes the next one free.
     pub(super) hop: Option<Hop>,
+    /// Its places at the origin, for limits of the operator.
+    pub(super) seats: Vec<Seat>,
     /// The record of a violation, without its status.
     pub(super) record: Option<Box<Record>>,
     /// The reason why it was not judged.
@@ -51,7 +53,16 @@ pub(super) struct ServedAt {
 impl Default for Passage {
     fn default() -> Self {
         let (class, action) = (Class::None, Action::Pass);
-        Self { site: None, class, action, hop: None, record: None, refusal: None, account: None }
+        Self {
+            site: None,
+            class,
+            action,
+            hop: None,
+            seats: Vec::new(),
+            record: None,
+            refusal: None,
+            account: None,
+        }
     }
 }
 

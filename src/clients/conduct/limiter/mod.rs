@@ -106,18 +106,22 @@ impl Limiter {
         limits: &[(Key, &RateLimit)],
         now: Duration,
     ) -> Result<(), (usize, TooSoon)> {
-        let limit = |one: &RateLimit| Limit { pace: one.pace, times: 1, burst: one.burst };
-        let waits = limits.iter().enumerate().filter_map(|(at, (key, one))| {
-            let cells = self.cells(limit(one), now);
+        let limit = |one: &RateLimit| Some(Limit { pace: one.pace?, times: 1, burst: one.burst });
+        let limits = || {
+            let limits = limits.iter().enumerate();
+            limits.filter_map(|(at, (key, one))| Some((at, key, limit(one)?)))
+        };
+        let waits = limits().filter_map(|(at, key, limit)| {
+            let cells = self.cells(limit, now);
             let wait = cells.change(key, now, |cell| cell.wait(cells.rate, now));
             (!wait.is_zero()).then_some((wait, at))
         });
         let longest = waits.max();
         let beyond = |(wait, at)| (at, TooSoon::after(wait));
         longest.map_or(Ok(()), |longest| Err(beyond(longest)))?;
-        for (at, (key, one)) in limits.iter().enumerate() {
+        for (at, key, limit) in limits() {
             // Another request may have come in between.
-            self.charge(key, limit(one), now).map_err(|wait| beyond((wait, at)))?;
+            self.charge(key, limit, now).map_err(|wait| beyond((wait, at)))?;
         }
         Ok(())
     }

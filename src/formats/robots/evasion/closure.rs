@@ -18,6 +18,9 @@ pub const MAX_OCTETS: usize = 256 * 1024;
 /// The most paths with what is done to each at last.
 const MAX_PATHS: usize = 4 * MAX_FORMS;
 
+/// What is left of a path without something at its end.
+type Trim = fn(&[u8]) -> Option<&[u8]>;
+
 /// The path and all that origins make of it, and whether there is more.
 ///
 /// Each path is followed by a query of `query` octets.
@@ -70,7 +73,7 @@ pub(super) fn paths(
         }
     }
     let may_end_sooner = !step::has_plain_end(path);
-    let ends: [(bool, fn(&[u8]) -> Option<&[u8]>); 3] = [
+    let ends: [(bool, Trim); 3] = [
         (takes(Steps::TRIM_LINE_FEED), step::without_line_feed),
         (takes(Steps::TRIM_SLASHES) && may_end_sooner, step::without_last_slashes),
         (takes(Steps::TRIM_DOTS), step::dotless),

@@ -15,10 +15,17 @@ fn a_limit_has_its_requests_and_defaults() {
     let policy: Policy =
         text("{ user_agents: [GPTBot, \"*\"], requests: 60/1m }").parse().expect("a policy");
     let limit = &policy.sites[0].enforcement.rate_limits[0];
-    assert_eq!((limit.pace.requests(), limit.pace.per()), (60, Duration::from_secs(60)));
+    let pace = limit.pace.expect("requests in a time");
+    assert_eq!((pace.requests(), pace.per()), (60, Duration::from_secs(60)));
     assert!(limit.all && limit.tokens.len() == 1 && limit.paths.is_empty() && !limit.together);
-    assert_eq!((limit.burst, limit.mode), (1, PaceMode::Throttle));
+    assert_eq!((limit.burst, limit.concurrent, limit.mode), (1, None, PaceMode::Throttle));
     assert_eq!(limit.to_string(), "60 requests in 60 s, each crawler");
+    let text = text("{ user_agents: [\"*\"], concurrent: 8, together: true, paths: [/search] }");
+    let policy: Policy = text.parse().expect("a policy");
+    let limit = &policy.sites[0].enforcement.rate_limits[0];
+    assert_eq!((limit.pace, limit.concurrent), (None, Some(8)));
+    let shown = "8 requests at a time, all of them together, to some paths";
+    assert_eq!(limit.to_string(), shown);
 }
 
 #[test]
@@ -31,6 +38,7 @@ fn a_bad_limit_is_an_error_with_its_repair() {
         ("{ user_agents: [GPTBot], requests: 60/31d }", "more than a day", "60/1d"),
         ("{ user_agents: [GPTBot], requests: 60 }", "60 is not a pace", "10/1m"),
         ("{ user_agents: [GPTBot], requests: 60/1m, burst: 0 }", "0", "from 1 to 10000"),
+        ("{ user_agents: [GPTBot], concurrent: 0 }", "0", "from 1 to 10000"),
         ("{ user_agents: [\"purpose:money\"], requests: 1/1m }", "unknown purpose", "purposes are"),
         (
             "{ user_agents: [Google-Extended], requests: 1/1m }",
