@@ -62,6 +62,10 @@ fn glance(tally: &Tally) -> Section {
         row("  confirmed by the lists kept here", sum(|one| one.confirmed)),
         row("  contradicted by them", sum(|one| one.contradicted)),
     ];
+    let limited = sum(|one| one.limited);
+    if limited > 0 {
+        rows.push(row("  beyond rate limits, no violations", limited));
+    }
     if tally.malformed() > 0 {
         rows.push(["Lines not judged".into(), grouped(tally.malformed()).into(), "".into()]);
     }

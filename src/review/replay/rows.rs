@@ -33,6 +33,8 @@ struct CrawlerLine<'a> {
     last_robots_fetch: Option<String>,
     /// Requests for other forms of closed paths.
     forms: u64,
+    /// Requests beyond rate limits.
+    limited: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     standing: Option<&'static str>,
 }
@@ -174,6 +176,7 @@ fn crawler_line<'a>(site: &'a str, client: Client<'a>, one: &'a Crawler) -> Craw
         first_robots_fetch: one.read.map(|(first, _)| instant(first)),
         last_robots_fetch: one.read.map(|(_, last)| instant(last)),
         forms: one.forms,
+        limited: one.limited,
         standing: client.claimant.standing(),
     }
 }

@@ -16,6 +16,8 @@ pub enum Verdict {
     Grace,
     /// Another form of a closed path: no violation.
     Form,
+    /// Beyond a rate limit: no violation.
+    Limit,
     /// Logged.
     Log,
     /// Throttled.
@@ -26,11 +28,12 @@ pub enum Verdict {
 
 impl Verdict {
     /// All treatments.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NotJudged,
         Self::Allow,
         Self::Grace,
         Self::Form,
+        Self::Limit,
         Self::Log,
         Self::Throttle,
         Self::Block,
@@ -43,6 +46,7 @@ impl Verdict {
             Self::Allow => "allow",
             Self::Grace => "grace",
             Self::Form => "other form",
+            Self::Limit => "limit",
             Self::Log => "log",
             Self::Throttle => "throttle",
             Self::Block => "block",
@@ -54,6 +58,7 @@ impl Verdict {
         let Some(counted) = &past.counted else { return Self::NotJudged };
         match counted.action {
             _ if counted.reason == Reason::Form => Self::Form,
+            _ if counted.reason == Reason::Limit => Self::Limit,
             Action::Log => Self::Log,
             Action::Throttle => Self::Throttle,
             Action::Block => Self::Block,
