@@ -63,7 +63,7 @@ fn write(roff: &mut Roff, section: &'static Section, written: &mut Vec<&'static 
         roff.text(roff::marked(&explanation(key)));
     }
     for key in section.keys {
-        for inner in sections(key.shape) {
+        for inner in key.shape.sections() {
             write(roff, inner, written);
         }
     }
@@ -79,16 +79,6 @@ fn explanation(key: &Key) -> String {
         Absent::Words(words) => format!("Default: {words}"),
     };
     format!("{first}{}. Value: {}. {absent}.", meaning.as_str(), value(key.shape))
-}
-
-/// The sections that a value can have.
-fn sections(shape: Shape) -> Vec<&'static Section> {
-    match shape {
-        Shape::Section(section) | Shape::Sections(section) => vec![section],
-        Shape::List(item) | Shape::Some(item) | Shape::Mapping(item) => sections(*item),
-        Shape::Either(shapes) => shapes.iter().flat_map(|shape| sections(*shape)).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// A shape in words.

@@ -41,7 +41,7 @@ pub(super) const NONE: Absent = Absent::Words("none");
 
 impl Shape {
     /// The sections of a value, those of its items included.
-    fn sections(&self) -> Vec<&'static Section> {
+    pub fn sections(&self) -> Vec<&'static Section> {
         match *self {
             Self::Section(section) | Self::Sections(section) => vec![section],
             Self::List(item) | Self::Some(item) | Self::Mapping(item) => item.sections(),

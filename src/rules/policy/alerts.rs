@@ -116,7 +116,7 @@ fn alert(at: &At<'_>, findings: &mut Findings) -> Option<Alert> {
             items.iter().filter_map(|item| item.choice(&AlertKind::ALL, findings)).collect()
         }
     };
-    let mut count = |key, default| fields.count(key, findings).unwrap_or(default);
+    let mut count = |key, default| fields.some_number(key, findings).unwrap_or(default);
     Some(Alert {
         on,
         violations_per_minute: count("violations_per_minute", DEFAULT_VIOLATIONS_PER_MINUTE),

@@ -12,17 +12,14 @@ use crate::{
 };
 
 use super::{
+    fields::Fields,
     findings::Findings,
     origin::{self, Origin},
-    shape::{At, Fields, duplicate},
+    shape::{At, duplicate},
     timeouts::{self, OriginTimeouts, Timeouts},
     yaml::Value,
 };
 
-/// The most times that an origin may be said to decode a path.
-const MAX_DEPTH: u8 = 3;
-/// The failures in a row after which a server is down.
-const FAILURES: u32 = 3;
 /// The most origins of one site.
 const MAX_ORIGINS: usize = 32;
 /// The longest time of a health setting.
@@ -117,9 +114,6 @@ impl Backend {
 }
 
 impl Balance {
-    const ALL: [(&'static str, Self); 2] =
-        [("round-robin", Self::RoundRobin), ("least-connections", Self::LeastConnections)];
-
     /// The name in a policy.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -130,8 +124,6 @@ impl Balance {
 }
 
 impl Protocol {
-    const ALL: [(&'static str, Self); 2] = [("http/1.1", Self::Http1), ("h2", Self::Http2)];
-
     /// The name in a policy.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -141,74 +133,49 @@ impl Protocol {
     }
 }
 
-impl Default for Health {
-    fn default() -> Self {
-        Self { failures: FAILURES, pause: Duration::from_secs(10), check: None }
-    }
-}
-
-/// Reads the keys of a site that concern its origins.
+/// Reads the keys of a site that concern its origins; `host` is the host of Beadle's own requests.
 pub(super) fn read(
     site: &Fields<'_>,
+    host: &str,
     server: &Timeouts,
     findings: &mut Findings,
 ) -> Option<(Backend, Reading)> {
     let at = site.require("origin", "write 'origin: http://127.0.0.1:3000'", findings);
-    let mut flag = |key: &str, default: bool| {
-        site.take(key).and_then(|at| at.boolean(findings)).unwrap_or(default)
+    let settings = at.as_ref().filter(|at| matches!(at.node.value, Value::Map(_)));
+    let fields = Fields::of(settings, &keys::ORIGIN, findings);
+    let (is_probed, steps) = forms(&fields, findings);
+    let reading = Reading {
+        case_insensitive: fields.is("case_insensitive", findings),
+        decode_depth: fields.number("decode_depth", findings),
+        steps,
     };
+    let balance = [Balance::RoundRobin, Balance::LeastConnections];
+    let balance = fields.choice("balance", balance, findings);
+    let protocol = fields.choice("protocol", [Protocol::Http1, Protocol::Http2], findings);
     let mut backend = Backend {
         origins: Vec::new(),
-        host: String::new(),
-        balance: Balance::default(),
-        protocol: Protocol::default(),
-        request_fields: Vec::new(),
-        health: Health::default(),
-        timeouts: server.of_origin(),
-        underscore_fields: flag("underscore_fields", false),
-        via: flag("via", true),
-        probe_path: None,
-        is_probed: false,
-        rewrite_location: flag("rewrite_location", true),
+        host: host.to_owned(),
+        balance: balance.unwrap_or_default(),
+        protocol: protocol.unwrap_or_default(),
+        request_fields: request_fields(site, findings),
+        health: health(fields.take("health").as_ref(), findings),
+        timeouts: timeouts::read_of_site(site, server, findings),
+        underscore_fields: site.is("underscore_fields", findings),
+        via: site.is("via", findings),
+        probe_path: fields.read("probe_path", probe_path, findings),
+        is_probed,
+        rewrite_location: site.is("rewrite_location", findings),
     };
-    backend.request_fields = request_fields(site, findings);
-    timeouts::read_of_site(site, &mut backend.timeouts, findings);
-    let mut reading = Reading::default();
-    let at = at?;
-    let urls = match &at.node.value {
-        Value::Map(_) => settings(&at, &mut backend, &mut reading, findings)?,
-        _ => at,
+    let urls = match settings {
+        Some(_) => urls(&fields, findings)?,
+        None => at?,
     };
     backend.origins = origins(&urls, findings)?;
     Some((backend, reading))
 }
 
-/// Reads a mapping. Returns the place of its URLs.
-fn settings<'n>(
-    at: &At<'n>,
-    backend: &mut Backend,
-    reading: &mut Reading,
-    findings: &mut Findings,
-) -> Option<At<'n>> {
-    let fields = at.fields(&keys::ORIGIN, findings)?;
-    if let Some(at) = fields.take("case_insensitive") {
-        reading.case_insensitive = at.boolean(findings).unwrap_or(reading.case_insensitive);
-    }
-    if let Some(at) = fields.take("decode_depth") {
-        let depth = at.integer(1..=i64::from(MAX_DEPTH), findings);
-        reading.decode_depth =
-            depth.and_then(|depth| u8::try_from(depth).ok()).unwrap_or(reading.decode_depth);
-    }
-    read_forms(&fields, backend, reading, findings);
-    if let Some(at) = fields.take("balance") {
-        backend.balance = at.choice(&Balance::ALL, findings).unwrap_or_default();
-    }
-    if let Some(at) = fields.take("protocol") {
-        backend.protocol = at.choice(&Protocol::ALL, findings).unwrap_or_default();
-    }
-    if let Some(at) = fields.take("health") {
-        backend.health = health(&at, findings).unwrap_or_default();
-    }
+/// The place of the URLs of a mapping.
+fn urls<'n>(fields: &Fields<'n>, findings: &mut Findings) -> Option<At<'n>> {
     match (fields.take("url"), fields.take("urls")) {
         (Some(_), Some(urls)) => {
             findings.refuse(&urls, "beside 'url'", "keep one of the two");
@@ -257,39 +224,27 @@ fn request_fields(site: &Fields<'_>, findings: &mut Findings) -> Vec<(String, St
     fields
 }
 
-/// Which steps count, and the page to ask for.
-fn read_forms(
-    fields: &Fields<'_>,
-    backend: &mut Backend,
-    reading: &mut Reading,
-    findings: &mut Findings,
-) {
-    let path = fields.take("probe_path");
-    backend.probe_path = path.as_ref().and_then(|at| probe_path(at, findings));
-    let Some(forms) = fields.take("forms") else { return };
+/// Whether the origin is asked for forms, and the steps that count otherwise.
+fn forms(fields: &Fields<'_>, findings: &mut Findings) -> (bool, Steps) {
+    let Some(forms) = fields.take("forms") else { return (false, Steps::ALL) };
     match &forms.node.value {
-        Value::Text(word) if word == "all" => {}
+        Value::Text(word) if word == "all" => (false, Steps::ALL),
         Value::Text(word) if word == "probe" => {
-            backend.is_probed = true;
             fields.require("probe_path", "name a page below a folder: /docs/start", findings);
+            (true, Steps::ALL)
         }
         _ => {
-            let steps = forms.items(findings);
-            let steps = steps.iter().filter_map(|at| at.choice(&Steps::NAMED, findings));
-            reading.steps = steps.fold(Steps::NONE, Steps::with);
+            let steps = fields.each("forms", |at, found| at.choice(&Steps::NAMED, found), findings);
+            (false, steps.into_iter().fold(Steps::NONE, Steps::with))
         }
     }
 }
 
 /// The path of a page below a folder.
 fn probe_path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let path = at.text(findings)?;
-    let is_page = Plan::of(path).is_some();
-    if !is_page {
-        let help = "name a page below a folder that answers 200, without a query: /docs/start";
-        findings.refuse(at, format!("'{}' is no page below a folder", shown(path)), help);
-    }
-    is_page.then(|| path.to_owned())
+    let parse = |path: &str| Plan::of(path).is_some().then(|| path.to_owned());
+    let help = "name a page below a folder that answers 200, without a query: /docs/start";
+    at.parsed(parse, "is no page below a folder", help, findings)
 }
 
 /// A URL, or a list of them.
@@ -320,19 +275,13 @@ fn origins(at: &At<'_>, findings: &mut Findings) -> Option<Vec<Origin>> {
     Some(origins)
 }
 
-fn health(at: &At<'_>, findings: &mut Findings) -> Option<Health> {
-    let fields = at.fields(&keys::HEALTH, findings)?;
-    let second = Duration::from_secs(1);
-    let mut time = |key: &str, default: u64| {
-        let found = fields.duration(key, second..=HOUR, findings);
-        found.unwrap_or_else(|| Duration::from_secs(default))
-    };
-    let (pause, interval, timeout) = (time("pause", 10), time("interval", 5), time("timeout", 2));
-    let failures = fields.take("failures").and_then(|at| at.integer(1..=100, findings));
-    let failures = failures.and_then(|number| u32::try_from(number).ok());
-    let path = fields.take("path").and_then(|at| path(&at, findings));
-    let check = path.map(|path| HealthCheck { path, interval, timeout });
-    Some(Health { failures: failures.unwrap_or(FAILURES), pause, check })
+fn health(at: Option<&At<'_>>, findings: &mut Findings) -> Health {
+    let fields = Fields::of(at, &keys::HEALTH, findings);
+    let mut time = |key: &str| fields.time(key, Duration::from_secs(1)..=HOUR, findings);
+    let (pause, interval, timeout) = (time("pause"), time("interval"), time("timeout"));
+    let check = fields.read("path", path, findings);
+    let check = check.map(|path| HealthCheck { path, interval, timeout });
+    Health { failures: fields.number("failures", findings), pause, check }
 }
 
 /// A path, with a query or without.

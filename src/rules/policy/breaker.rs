@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::rules::keys;
 
 use super::{
+    fields::Fields,
     findings::Findings,
     shape::At,
     share::{self, Share},
@@ -26,37 +27,29 @@ pub struct Breaker {
 
 impl Default for Breaker {
     fn default() -> Self {
-        Self {
-            share: Share::HALF,
-            min_requests: 200,
-            window: Duration::from_secs(60),
-            pause: Duration::from_secs(600),
-        }
+        breaker(&Fields::absent(&keys::BREAKER), &mut Findings::default())
     }
 }
 
 /// Reads the section; a value that it leaves out has its default.
 pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Breaker {
-    let default = Breaker::default();
     if !matches!(at.node.value, Value::Map(_)) {
         findings.refuse(
             at,
             "neither off nor a mapping",
             "write off, or for example { share: 50%, pause: 10m }",
         );
-        return default;
+        return Breaker::default();
     }
-    let Some(fields) = at.fields(&keys::BREAKER, findings) else { return default };
-    let second_to_hour = Duration::from_secs(1)..=Duration::from_secs(3_600);
-    let second_to_day = Duration::from_secs(1)..=Duration::from_secs(86_400);
-    let share = share::read(&fields, findings);
-    let min_requests = fields.count("min_requests", findings);
-    let window = fields.duration("window", second_to_hour, findings);
-    let pause = fields.duration("pause", second_to_day, findings);
+    breaker(&Fields::of(Some(at), &keys::BREAKER, findings), findings)
+}
+
+fn breaker(fields: &Fields<'_>, findings: &mut Findings) -> Breaker {
+    let second_to = |seconds| Duration::from_secs(1)..=Duration::from_secs(seconds);
     Breaker {
-        share: share.unwrap_or(default.share),
-        min_requests: min_requests.unwrap_or(default.min_requests),
-        window: window.unwrap_or(default.window),
-        pause: pause.unwrap_or(default.pause),
+        share: fields.value("share", share::read, Share::parse, findings),
+        min_requests: fields.number("min_requests", findings),
+        window: fields.time("window", second_to(3_600), findings),
+        pause: fields.time("pause", second_to(86_400), findings),
     }
 }

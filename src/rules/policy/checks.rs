@@ -73,12 +73,9 @@ pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
         shown(one),
         shown(other)
     );
-    findings.add(
-        &at,
-        Diagnostic::note("policy.case", message).help(
-            "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'",
-        ),
-    );
+    let help =
+        "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'";
+    findings.add(&at, Diagnostic::note("policy.case", message).help(help));
 }
 
 /// Hints at `Via` where a setting speaks of nginx as the origin. nginx compresses nothing for requests
@@ -90,12 +87,8 @@ pub(super) fn hint_at_via(site: &Site, at: &At<'_>, findings: &mut Findings) {
         return;
     }
     let message = "nginx as the origin compresses nothing for requests with 'Via', which are sent";
-    findings.add(
-        at,
-        Diagnostic::note("policy.via", message).help(
-            "if it should, write 'via: false', or 'gzip_proxied any;' in nginx and 'via: true'",
-        ),
-    );
+    let help = "if it should, write 'via: false', or 'gzip_proxied any;' in nginx and 'via: true'";
+    findings.add(at, Diagnostic::note("policy.via", message).help(help));
 }
 
 /// Whether two rules differ in case alone. Nearly every file is done with this.
@@ -135,19 +128,12 @@ pub(super) fn warn_of_unproven_names(site: &Site, at: &At<'_>, findings: &mut Fi
         || enforcement.overrides.iter().any(|one| !one.standings.is_empty());
     if needs_evidence {
         let message = "depends on who crawlers really are, but no evidence is collected";
-        findings.add(
-            at,
-            Diagnostic::warning("policy.no_evidence", message).help(
-                "add an 'evidence' section, for example 'evidence: { folder: data/evidence }'",
-            ),
-        );
+        let help = "add an 'evidence' section, for example 'evidence: { folder: data/evidence }'";
+        findings.add(at, Diagnostic::warning("policy.no_evidence", message).help(help));
     } else if blocks {
         let message = "blocks by User-Agent, which any client can fake";
-        findings.add(
-            at,
-            Diagnostic::note("policy.unverified_claims", message)
-                .help("add an 'evidence' section to tell crawlers from impostors"),
-        );
+        let help = "add an 'evidence' section to tell crawlers from impostors";
+        findings.add(at, Diagnostic::note("policy.unverified_claims", message).help(help));
     }
 }
 

@@ -12,18 +12,17 @@ use crate::{
     },
 };
 
-use super::{catalogue, findings::Findings, names::purpose, shape::At, yaml::Value};
+use super::{catalogue, fields::Fields, findings::Findings, names::purpose, shape::At};
 
 /// The crawlers of a catalogue file and those of the section. An entry of the section replaces a
 /// known one of the same name.
 pub(super) fn read(
     known: CatalogueFile,
-    section: Option<&At<'_>>,
+    fields: &Fields<'_>,
     findings: &mut Findings,
 ) -> Catalogue {
-    let own: Vec<Entry> = section.map_or_else(Vec::new, |at| {
-        at.items(findings).iter().filter_map(|item| entry(item, findings)).collect()
-    });
+    let own = fields.each("crawlers", entry, findings);
+    let section = fields.take("crawlers");
     let is_own = |token: &str| own.iter().any(|e| e.product_token.eq_ignore_ascii_case(token));
     let CatalogueFile { crawlers, operators, .. } = known;
     let mut entries: Vec<Entry> =
@@ -40,13 +39,8 @@ pub(super) fn read(
 }
 
 fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
-    const KINDS: [(&str, Kind); 5] = [
-        ("crawler", Kind::Crawler),
-        ("user-triggered", Kind::UserTriggered),
-        ("automation", Kind::Automation),
-        ("app", Kind::App),
-        ("control", Kind::Control),
-    ];
+    const KINDS: [Kind; 5] =
+        [Kind::Crawler, Kind::UserTriggered, Kind::Automation, Kind::App, Kind::Control];
     let fields = at.fields(&keys::CRAWLER, findings)?;
     let token = fields.require("product_token", "write the crawler's name", findings)?;
     let text = token.text(findings)?;
@@ -59,45 +53,31 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         );
         return None;
     }
-    let mut words = |key: &str| -> Vec<String> {
-        let items = fields.list(key, findings);
-        items.iter().filter_map(|item| item.text(findings).map(str::to_owned)).collect()
+    let purpose = fields.take("purpose").and_then(|at| purpose(at.text(findings)?, &at, findings));
+    let entry = Entry {
+        product_token: text.trim().to_owned(),
+        aliases: fields.each("aliases", At::owned_text, findings),
+        operator: fields.read("operator", At::owned_text, findings),
+        documentation: fields.read("documentation", At::owned_text, findings),
+        user_agent_pattern: fields.read("user_agent_pattern", At::owned_text, findings),
+        falls_back_to: fields.each("falls_back_to", At::owned_text, findings),
+        purpose: purpose.unwrap_or_default(),
+        kind: fields.choice("kind", KINDS, findings).unwrap_or_default(),
+        ignores_star: fields.is("ignores_star", findings),
+        ip_ranges: fields.each("ip_ranges", list_url, findings),
+        ip_format: fields.read("ip_format", ip_format, findings),
+        reverse_dns: fields.each("reverse_dns", suffix, findings),
+        signature_agent: fields.read("signature_agent", agent, findings),
+        ..Entry::default()
     };
-    let (aliases, falls_back_to) = (words("aliases"), words("falls_back_to"));
-    let suffixes = fields.list("reverse_dns", findings);
-    let reverse_dns = suffixes.iter().filter_map(|at| suffix(at, findings)).collect();
-    let mut text = |key: &str| fields.take(key).and_then(|at| at.text(findings).map(str::to_owned));
-    let (operator, documentation) = (text("operator"), text("documentation"));
-    let user_agent_pattern = text("user_agent_pattern");
-    let ip_format = fields.take("ip_format").and_then(|at| ip_format(&at, findings));
-    let lists = fields.list("ip_ranges", findings);
-    let ip_ranges = lists.iter().filter_map(|at| list_url(at, findings)).collect();
-    let signature_agent = fields.take("signature_agent").and_then(|at| agent(&at, findings));
-    if let (Some(at), Some(pattern)) = (fields.take("user_agent_pattern"), &user_agent_pattern)
+    if let (Some(at), Some(pattern)) =
+        (fields.take("user_agent_pattern"), &entry.user_agent_pattern)
         && let Err(finding) = check_pattern(pattern)
     {
         findings.add(&at, finding);
         return None;
     }
-    let purpose = fields.take("purpose").and_then(|at| purpose(at.text(findings)?, &at, findings));
-    let kind = fields.take("kind").and_then(|at| at.choice(&KINDS, findings));
-    let ignores_star = fields.take("ignores_star").and_then(|at| at.boolean(findings));
-    Some(Entry {
-        product_token: text_of(&token),
-        aliases,
-        operator,
-        documentation,
-        user_agent_pattern,
-        falls_back_to,
-        purpose: purpose.unwrap_or_default(),
-        kind: kind.unwrap_or_default(),
-        ignores_star: ignores_star.unwrap_or_default(),
-        ip_ranges,
-        ip_format,
-        reverse_dns,
-        signature_agent,
-        ..Entry::default()
-    })
+    Some(entry)
 }
 
 /// Reads the URL of a list of addresses.
@@ -120,11 +100,8 @@ fn list_url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
     }
     if text.starts_with("http://") {
         let message = "a list fetched over plain HTTP can be changed on its way";
-        findings.add(
-            at,
-            Diagnostic::warning("policy.plain_http", message)
-                .help("write https://; http:// works only for evidence.allow_addresses"),
-        );
+        let help = "write https://; http:// works only for evidence.allow_addresses";
+        findings.add(at, Diagnostic::warning("policy.plain_http", message).help(help));
     }
     Some(text.to_owned())
 }
@@ -140,11 +117,8 @@ fn suffix(at: &At<'_>, findings: &mut Findings) -> Option<String> {
     if is_shared(text) {
         let message =
             format!("many owners have names under '{}', so it confirms any of them", shown(text));
-        findings.add(
-            at,
-            Diagnostic::warning("policy.shared_suffix", message)
-                .help("name a domain of the operator that contains no machines of customers"),
-        );
+        let help = "name a domain of the operator that contains no machines of customers";
+        findings.add(at, Diagnostic::warning("policy.shared_suffix", message).help(help));
     }
     Some(text.to_owned())
 }
@@ -154,11 +128,8 @@ fn ip_format(at: &At<'_>, findings: &mut Findings) -> Option<String> {
     let text = at.text(findings)?.trim();
     if Format::named(text).is_none() {
         let message = format!("'{}' is no format of a list", shown(text));
-        findings.add(
-            at,
-            Diagnostic::warning("policy.unknown_format", message)
-                .help("write json, text, geofeed or html, or leave it out to detect the format"),
-        );
+        let help = "write json, text, geofeed or html, or leave it out to detect the format";
+        findings.add(at, Diagnostic::warning("policy.unknown_format", message).help(help));
     }
     Some(text.to_owned())
 }
@@ -172,11 +143,4 @@ fn agent(at: &At<'_>, findings: &mut Findings) -> Option<String> {
         return None;
     }
     Some(text.to_owned())
-}
-
-fn text_of(at: &At<'_>) -> String {
-    match &at.node.value {
-        Value::Text(text) => text.trim().to_owned(),
-        _ => String::new(),
-    }
 }

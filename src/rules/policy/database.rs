@@ -12,12 +12,9 @@ use crate::{
     rules::keys,
 };
 
-use super::{findings::Findings, scalar::path, shape::At};
+use super::{fields::Fields, findings::Findings, scalar::path, shape::At};
 
-/// The size of the spool by default: 1 GiB.
-pub const DEFAULT_SPOOL_SIZE: u64 = 1 << 30;
-
-/// The least and the most of it. The longest batch has to fit.
+/// The least and the most of the spool's size. The longest batch has to fit.
 const SPOOL_SIZES: RangeInclusive<u64> = 16 << 20..=16 << 40;
 
 /// Where records go.
@@ -134,29 +131,20 @@ pub(super) fn read(
         }
         return path(at, findings).map(Database::Sqlite);
     }
-    let mut clickhouse = ClickHouse {
-        server: server(at, text, findings)?,
-        password_file: None,
-        ca_file: None,
-        local: PathBuf::from("data/beadle.db"),
-        spool: PathBuf::from("data/spool"),
-        spool_size: DEFAULT_SPOOL_SIZE,
-    };
-    if let Some(fields) = settings.and_then(|at| at.fields(&keys::CLICKHOUSE, findings)) {
-        let mut file = |key| fields.take(key).and_then(|at| path(&at, findings));
-        clickhouse.password_file = file("password_file");
-        clickhouse.ca_file = file("ca_file");
-        clickhouse.local = file("local").unwrap_or(clickhouse.local);
-        clickhouse.spool = file("spool").unwrap_or(clickhouse.spool);
-        if let Some(at) = fields.take("spool_size") {
-            clickhouse.spool_size = at.size(SPOOL_SIZES, findings).unwrap_or(DEFAULT_SPOOL_SIZE);
-        }
-        if let Some(at) = fields.take("ca_file").filter(|_| !clickhouse.server.tls) {
-            let help = "write 'violations.database: clickhouses://…', or remove 'ca_file'";
-            findings.refuse(&at, "clickhouse:// has no certificates to verify", help);
-        }
+    let server = server(at, text, findings)?;
+    let fields = Fields::of(settings, &keys::CLICKHOUSE, findings);
+    if let Some(at) = fields.take("ca_file").filter(|_| !server.tls) {
+        let help = "write 'violations.database: clickhouses://…', or remove 'ca_file'";
+        findings.refuse(&at, "clickhouse:// has no certificates to verify", help);
     }
-    Some(Database::ClickHouse(clickhouse))
+    Some(Database::ClickHouse(ClickHouse {
+        server,
+        password_file: fields.some_file("password_file", findings),
+        ca_file: fields.some_file("ca_file", findings),
+        local: fields.file("local", findings),
+        spool: fields.file("spool", findings),
+        spool_size: fields.size("spool_size", SPOOL_SIZES, findings),
+    }))
 }
 
 /// What follows the scheme of ClickHouse, and whether it has TLS.

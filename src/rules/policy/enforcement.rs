@@ -12,6 +12,7 @@ use crate::{
 use super::{
     block::{self, Block},
     breaker::{self, Breaker},
+    fields::Fields,
     findings::Findings,
     ladder::{self, Ladder},
     mode::{Grace, Mode, OtherForms, PaceMode},
@@ -20,7 +21,7 @@ use super::{
     places::Spot,
     rate_limits::{self, RateLimit},
     robots_txt::RobotsTxt,
-    shape::{At, Fields},
+    shape::At,
 };
 
 /// The `enforcement` section: the treatment of violations.
@@ -59,17 +60,8 @@ pub struct Enforcement {
 }
 
 /// The modes of a site; `None` is the ladder.
-const SITE_MODES: [(&str, Option<Mode>); 5] = [
-    ("off", Some(Mode::Off)),
-    ("log", Some(Mode::Log)),
-    ("throttle", Some(Mode::Throttle)),
-    ("block", Some(Mode::Block)),
-    ("ladder", None),
-];
-/// The modes of impostors. There is no `throttle`: an impostor has promised no pace.
-const IMPOSTOR_MODES: [(&str, Mode); 2] = [("log", Mode::Log), ("block", Mode::Block)];
-const PACE_MODES: [(&str, PaceMode); 2] =
-    [("log", PaceMode::Log), ("throttle", PaceMode::Throttle)];
+const SITE_MODES: [Option<Mode>; 5] =
+    [Some(Mode::Off), Some(Mode::Log), Some(Mode::Throttle), Some(Mode::Block), None];
 
 /// The classes that `*` binds by default: crawlers, automatic clients, and clients without a
 /// User-Agent. It never binds a browser, and by default no app.
@@ -106,9 +98,8 @@ pub(super) fn read(
     let Some(fields) = at.and_then(|at| at.fields(&keys::ENFORCEMENT, findings)) else {
         return enforcement;
     };
-    let mode = fields.take("mode");
-    enforcement.at = Spot::from(mode.as_ref().unwrap_or_else(|| fields.at()));
-    let mode = mode.and_then(|at| at.choice(&SITE_MODES, findings));
+    enforcement.at = Spot::from(fields.take("mode").as_ref().unwrap_or_else(|| fields.at()));
+    let mode = fields.choice("mode", SITE_MODES, findings);
     enforcement.mode = mode.flatten().unwrap_or(Mode::Log);
     read_behaviour(&fields, mode == Some(None), &mut enforcement, findings);
     enforcement.overrides = overrides::read(&fields, names, findings);
@@ -116,26 +107,18 @@ pub(super) fn read(
     if let Some(at) = fields.take("block") {
         block::read(&at, &mut enforcement.block, findings);
     }
-    if let Some(at) = fields.take("star_binds") {
-        enforcement.star_binds = star_binds(&at, findings);
+    if fields.take("star_binds").is_some() {
+        enforcement.star_binds = star_binds(&fields, findings);
     }
-    let impostors = fields.take("impostors").and_then(|at| at.choice(&IMPOSTOR_MODES, findings));
-    enforcement.impostors = impostors;
+    // There is no `throttle`: an impostor has promised no pace.
+    enforcement.impostors = fields.choice("impostors", [Mode::Log, Mode::Block], findings);
     warn_of_idle_impostors(&enforcement, &fields, findings);
-    if let Some(at) = fields.take("block_confirmed_search") {
-        enforcement.block_confirmed_search = at.boolean(findings).unwrap_or(false);
-    }
-    if let Some(at) = fields.take("grace") {
-        let choices = [Grace::Count, Grace::Enforce].map(|grace| (grace.as_str(), grace));
-        enforcement.grace = at.choice(&choices, findings).unwrap_or_default();
-    }
-    if let Some(at) = fields.take("other_forms") {
-        let all = [OtherForms::Pass, OtherForms::Log, OtherForms::Refuse];
-        enforcement.other_forms = at.choice(&all.map(|one| (one.as_str(), one)), findings);
-    }
-    let allow_block_all =
-        fields.take("allow_block_all").and_then(|at| at.boolean(findings)).unwrap_or(false);
-    if !allow_block_all {
+    enforcement.block_confirmed_search = fields.is("block_confirmed_search", findings);
+    let grace = fields.choice("grace", [Grace::Count, Grace::Enforce], findings);
+    enforcement.grace = grace.unwrap_or_default();
+    let forms = [OtherForms::Pass, OtherForms::Log, OtherForms::Refuse];
+    enforcement.other_forms = fields.choice("other_forms", forms, findings);
+    if !fields.is("allow_block_all", findings) {
         refuse_to_block_every_crawler(&enforcement, robots_txt, &fields, findings);
     }
     enforcement
@@ -157,15 +140,15 @@ fn read_behaviour(
                 .help("set 'mode: ladder', or remove this"),
         );
     }
-    let ladder = ladder.map_or_else(Ladder::default, |at| ladder::read(&at, findings));
+    let ladder = ladder::read(ladder.as_ref(), findings);
     enforcement.ladder = is_on_ladder.then_some(ladder);
     enforcement.breaker = match fields.take("breaker") {
         Some(at) if at.node.is_text("off") => None,
         Some(at) => Some(breaker::read(&at, findings)),
         None => is_on_ladder.then(Breaker::default),
     };
-    enforcement.crawl_delay =
-        fields.take("crawl_delay").and_then(|at| at.choice(&PACE_MODES, findings));
+    let paces = [PaceMode::Log, PaceMode::Throttle];
+    enforcement.crawl_delay = fields.choice("crawl_delay", paces, findings);
 }
 
 fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>, findings: &mut Findings) {
@@ -175,33 +158,24 @@ fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>, findin
         && enforcement.overrides.iter().all(|one| is_off(one.mode))
     {
         let message = "'impostors' has no effect: the mode is off, so no request is judged";
-        findings.add(
-            fields.at(),
-            Diagnostic::warning("policy.idle_impostors", message)
-                .help("set 'mode: log', or remove 'impostors'"),
-        );
+        let help = "set 'mode: log', or remove 'impostors'";
+        findings.add(fields.at(), Diagnostic::warning("policy.idle_impostors", message).help(help));
     }
 }
 
-fn star_binds(at: &At<'_>, findings: &mut Findings) -> Vec<Class> {
-    const CLASSES: [(&str, Class); 5] = [
-        ("crawler", Class::Crawler),
-        ("user-triggered", Class::UserTriggered),
-        ("automation", Class::Automation),
-        ("app", Class::App),
-        ("none", Class::None),
-    ];
-    at.items(findings)
-        .iter()
-        .filter_map(|item| {
-            if item.node.is_text("browser") {
-                let help = "leave browsers out; '*' binds crawlers, not people";
-                findings.refuse(item, "a browser is never judged", help);
-                return None;
-            }
-            item.choice(&CLASSES, findings)
-        })
-        .collect()
+fn star_binds(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Class> {
+    const CLASSES: [Class; 5] =
+        [Class::Crawler, Class::UserTriggered, Class::Automation, Class::App, Class::None];
+    let classes = fields.words("star_binds", CLASSES);
+    let read = |item: &At<'_>, findings: &mut Findings| {
+        if item.node.is_text("browser") {
+            let help = "leave browsers out; '*' binds crawlers, not people";
+            findings.refuse(item, "a browser is never judged", help);
+            return None;
+        }
+        item.choice(&classes, findings)
+    };
+    fields.each("star_binds", read, findings)
 }
 
 /// Refuses to block every crawler from the whole site, unless the policy says so explicitly: the
@@ -227,11 +201,8 @@ fn refuse_to_block_every_crawler(
     if blocks_star && robots::closes_everything(&robots_txt.file) {
         let at = fields.at();
         let message = "this blocks every crawler from the whole site";
-        findings.add(
-            at,
-            Diagnostic::error("policy.blocks_everybody", message)
-                .help("add 'allow_block_all: true' here if that is meant, or set 'mode: log'"),
-        );
+        let help = "add 'allow_block_all: true' here if that is meant, or set 'mode: log'";
+        findings.add(at, Diagnostic::error("policy.blocks_everybody", message).help(help));
     }
 }
 

@@ -10,19 +10,16 @@ use std::{
 use ipnet::IpNet;
 
 use crate::{
-    base::{escape::shown, product_token::ProductToken},
+    base::product_token::ProductToken,
     rules::{crawlers::Crawler, keys},
 };
 
 use super::{
     findings::Findings,
     names::{Names, Selection},
-    scalar::{network, path},
+    scalar::network,
     shape::At,
 };
-
-/// How often published lists are fetched by default: every 24 hours.
-pub const DEFAULT_EVIDENCE_REFRESH: Duration = Duration::from_secs(86_400);
 
 const HOUR: Duration = Duration::from_secs(3_600);
 /// The port of name servers.
@@ -71,28 +68,16 @@ pub(super) fn read(
     findings: &mut Findings,
 ) -> Option<Evidence> {
     let fields = at?.fields(&keys::EVIDENCE, findings)?;
-    let user_agents = fields.take("user_agents").and_then(|at| crawlers(&at, names, findings));
-    let mut switch =
-        |key: &str| fields.take(key).and_then(|at| at.boolean(findings)).unwrap_or(true);
-    let (ip_ranges, reverse_dns) = (switch("ip_ranges"), switch("reverse_dns"));
-    let signatures = switch("signatures");
-    let mut file = |key: &str| fields.take(key).and_then(|at| path(&at, findings));
-    let (folder, certificate_authorities) = (file("folder"), file("certificate_authorities"));
-    let refresh = fields.take("refresh").and_then(|at| at.duration(HOUR..=7 * 24 * HOUR, findings));
-    let name_servers = fields.list("name_servers", findings);
-    let name_servers = name_servers.iter().filter_map(|at| name_server(at, findings)).collect();
-    let networks = fields.list("allow_addresses", findings);
-    let allow_addresses = networks.iter().filter_map(|at| network(at, findings)).collect();
     Some(Evidence {
-        user_agents,
-        ip_ranges,
-        reverse_dns,
-        signatures,
-        folder,
-        refresh: refresh.unwrap_or(DEFAULT_EVIDENCE_REFRESH),
-        name_servers,
-        certificate_authorities,
-        allow_addresses,
+        user_agents: fields.take("user_agents").and_then(|at| crawlers(&at, names, findings)),
+        ip_ranges: fields.is("ip_ranges", findings),
+        reverse_dns: fields.is("reverse_dns", findings),
+        signatures: fields.is("signatures", findings),
+        folder: fields.some_file("folder", findings),
+        refresh: fields.time("refresh", HOUR..=7 * 24 * HOUR, findings),
+        name_servers: fields.each("name_servers", name_server, findings),
+        certificate_authorities: fields.some_file("certificate_authorities", findings),
+        allow_addresses: fields.each("allow_addresses", network, findings),
     })
 }
 
@@ -115,14 +100,10 @@ fn crawlers(
 
 /// Reads an address, with a port unless it is [`DNS_PORT`].
 fn name_server(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
-    let text = at.text(findings)?;
-    let parsed = text
-        .parse()
-        .ok()
-        .or_else(|| text.parse::<IpAddr>().ok().map(|address| (address, DNS_PORT).into()));
-    if parsed.is_none() {
-        let message = format!("'{}' is not an address", shown(text));
-        findings.refuse(at, message, "write for example 192.0.2.53 or 127.0.0.1:5353");
-    }
-    parsed
+    let parse = |text: &str| {
+        let alone = || Some((text.parse::<IpAddr>().ok()?, DNS_PORT).into());
+        text.parse().ok().or_else(alone)
+    };
+    let help = "write for example 192.0.2.53 or 127.0.0.1:5353";
+    at.parsed(parse, "is not an address", help, findings)
 }

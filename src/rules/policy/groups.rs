@@ -9,12 +9,13 @@ use crate::{
 };
 
 use super::{
+    fields::Fields,
     findings::Findings,
     names::{Names, Selection, distinct},
     pattern,
     places::{GroupPlaces, Spot},
     records,
-    shape::{At, Fields},
+    shape::At,
     source::Source,
     yaml::Value,
 };
@@ -76,9 +77,10 @@ impl Groups {
 
     /// Whether the group replaces the origin's rules for the crawlers that it names.
     fn overrides(&self, fields: &Fields<'_>, findings: &mut Findings) -> bool {
-        let Some(at) = fields.take("override") else { return false };
-        let overrides = at.boolean(findings).unwrap_or(false);
-        if overrides && self.source == Source::Policy {
+        let overrides = fields.is("override", findings);
+        if let Some(at) = fields.take("override").filter(|_| overrides)
+            && self.source == Source::Policy
+        {
             let message = "there is nothing to override: the policy's rules are the only ones";
             findings.add(
                 &at,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{formats::robots::Pace, rules::keys};
 
 use super::{
+    fields::Fields,
     findings::Findings,
     pace,
     shape::At,
@@ -27,29 +28,21 @@ pub struct Ladder {
 
 impl Default for Ladder {
     fn default() -> Self {
-        Self {
-            period: Duration::from_secs(3_600),
-            share: Share::TENTH,
-            min_violations: 10,
-            throttle: Pace::new(1, Duration::from_secs(10))
-                .expect("one request every 10 s is a pace"),
-        }
+        ladder(&Fields::absent(&keys::LADDER), &mut Findings::default())
     }
 }
 
 /// Reads the section; a value that it leaves out has its default.
-pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Ladder {
-    let default = Ladder::default();
-    let Some(fields) = at.fields(&keys::LADDER, findings) else { return default };
+pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Ladder {
+    ladder(&Fields::of(at, &keys::LADDER, findings), findings)
+}
+
+fn ladder(fields: &Fields<'_>, findings: &mut Findings) -> Ladder {
     let minute_to_week = Duration::from_secs(60)..=Duration::from_secs(7 * 86_400);
-    let period = fields.duration("period", minute_to_week, findings);
-    let share = share::read(&fields, findings);
-    let min_violations = fields.count("min_violations", findings);
-    let throttle = fields.take("throttle").and_then(|at| pace::read(&at, findings));
     Ladder {
-        period: period.unwrap_or(default.period),
-        share: share.unwrap_or(default.share),
-        min_violations: min_violations.unwrap_or(default.min_violations),
-        throttle: throttle.unwrap_or(default.throttle),
+        period: fields.time("period", minute_to_week, findings),
+        share: fields.value("share", share::read, Share::parse, findings),
+        min_violations: fields.number("min_violations", findings),
+        throttle: fields.value("throttle", pace::read, Pace::parse, findings),
     }
 }

@@ -22,10 +22,10 @@ pub use self::{
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
-    database::{ClickHouse, ClickHouseServer, DEFAULT_SPOOL_SIZE, Database},
+    database::{ClickHouse, ClickHouseServer, Database},
     duration::parse as duration,
     enforcement::Enforcement,
-    evidence::{DEFAULT_EVIDENCE_REFRESH, Evidence},
+    evidence::Evidence,
     findings::Findings,
     fleet::{Alone, DEFAULT_FLEET_PREFIX, Fleet},
     host::{Host, host_in_url, split_port},
@@ -43,8 +43,7 @@ pub use self::{
     sections::Policy,
     server::{
         AccessFormat, AccessLog, Acme, Admin, CertificateFiles, DEFAULT_ACME_DIRECTORY,
-        DEFAULT_ACME_FOLDER, DEFAULT_ADMIN, DEFAULT_LISTEN, Decide, Limits, Listener, Server, Tls,
-        certificate_places,
+        DEFAULT_ADMIN, DEFAULT_LISTEN, Decide, Limits, Listener, Server, Tls, certificate_places,
     },
     share::Share,
     sites::Site,
@@ -65,6 +64,7 @@ mod yaml; // bytes -> a tree with lines and columns
 
 // One value.
 mod duration; // 30s, 24h
+mod fields; // the entries of a section, by the table of keys
 mod pace; // requests in a time
 mod pattern; // a path pattern
 mod places; // the places of values, for findings about several of them

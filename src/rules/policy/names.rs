@@ -158,31 +158,22 @@ impl<'c> Names<'c> {
         }
         if let Some(names) = self.names_in_a_row(name) {
             let message = format!("'{}' is one name; it looks like a list of names", shown(name));
-            findings.add(
-                at,
-                Diagnostic::warning("policy.list_name", message)
-                    .help(format!("write an entry for each: {names}")),
-            );
+            let help = format!("write an entry for each: {names}");
+            findings.add(at, Diagnostic::warning("policy.list_name", message).help(help));
             return Some(token);
         }
         if !is_findable(name) {
             let message = format!("'{}' looks like a part of a browser's User-Agent", shown(name));
-            findings.add(
-                at,
-                Diagnostic::warning("policy.unfindable_name", message)
-                    .help("its rules are published but can't be enforced; name a product token"),
-            );
+            let help = "its rules are published but can't be enforced; name a product token";
+            findings.add(at, Diagnostic::warning("policy.unfindable_name", message).help(help));
             return Some(token);
         }
         let message = format!("no crawler named '{}' is known", shown(name));
         let own = "add it under 'crawlers' if it is your own";
         if let Some(tokens) = self.tokens_of(name) {
             let message = format!("{message}: it is an operator or a product");
-            findings.add(
-                at,
-                Diagnostic::warning("policy.unknown_crawler", message)
-                    .help(format!("write the names of its crawlers: {tokens} ({own})")),
-            );
+            let help = format!("write the names of its crawlers: {tokens} ({own})");
+            findings.add(at, Diagnostic::warning("policy.unknown_crawler", message).help(help));
             return Some(token);
         }
         let close = self.misspelling_of(name);
@@ -212,11 +203,8 @@ impl<'c> Names<'c> {
                 "{} never appears in a User-Agent, so its rules are published but can't be enforced",
                 crawler.product_token(),
             );
-            findings.add(
-                at,
-                Diagnostic::note("policy.control_token", message)
-                    .help("nothing to do; the operator's other crawlers do the fetching"),
-            );
+            let help = "nothing to do; the operator's other crawlers do the fetching";
+            findings.add(at, Diagnostic::note("policy.control_token", message).help(help));
         }
     }
 

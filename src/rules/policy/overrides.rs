@@ -8,15 +8,13 @@ use crate::{
 };
 
 use super::{
+    fields::Fields,
     findings::Findings,
     mode::Mode,
     names::{Names, Selection},
     places::Spot,
-    shape::{At, Fields},
+    shape::At,
 };
-
-const MODES: [(&str, Mode); 4] =
-    [("off", Mode::Off), ("log", Mode::Log), ("throttle", Mode::Throttle), ("block", Mode::Block)];
 
 /// A mode for some crawlers.
 #[derive(Clone, Debug)]
@@ -82,9 +80,9 @@ fn is_idle(one: &Override, earlier: &[Override]) -> bool {
 fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Override> {
     let fields = at.fields(&keys::OVERRIDE, findings)?;
     let user_agents = fields.require("user_agents", "write for example [set:ai]", findings);
-    let mode = fields
-        .require("mode", "write off, log, throttle or block", findings)
-        .and_then(|at| at.choice(&MODES, findings));
+    let modes = fields.words("mode", [Mode::Off, Mode::Log, Mode::Throttle, Mode::Block]);
+    let mode = fields.require("mode", "write off, log, throttle or block", findings);
+    let mode = mode.and_then(|at| at.choice(&modes, findings));
     let (mut tokens, mut star, mut named) = (HashSet::new(), None, Vec::new());
     for item in user_agents?.items(findings) {
         match names.select(&item, findings) {
@@ -96,8 +94,7 @@ fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Opti
             None => {}
         }
     }
-    let outcomes = Outcome::ALL.map(|outcome| (outcome.as_str(), outcome));
-    let standings = fields.list("standing", findings);
-    let standings = standings.iter().filter_map(|item| item.choice(&outcomes, findings)).collect();
+    let outcomes = fields.words("standing", Outcome::ALL);
+    let standings = fields.each("standing", |at, found| at.choice(&outcomes, found), findings);
     Some(Override { tokens, all: star.is_some(), star, standings, mode: mode?, named })
 }

@@ -42,11 +42,8 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
     }
     if text.trim_end_matches('$').contains('$') {
         let message = format!("a '$' inside '{}' stands for itself", shown(text));
-        findings.add(
-            at,
-            Diagnostic::warning("policy.inner_dollar", message)
-                .help("write it last to anchor the end, or as %24 for the character itself"),
-        );
+        let help = "write it last to anchor the end, or as %24 for the character itself";
+        findings.add(at, Diagnostic::warning("policy.inner_dollar", message).help(help));
     }
     Some(text)
 }

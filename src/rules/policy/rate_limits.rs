@@ -9,11 +9,12 @@ use crate::{
 };
 
 use super::{
+    fields::Fields,
     findings::Findings,
     mode::PaceMode,
     names::{Names, Selection},
     pace,
-    shape::{At, Fields},
+    shape::At,
     tag_rules,
 };
 
@@ -21,9 +22,6 @@ const HELP: &str = "write requests and a time, for example 1/10s or 10/1m, or ho
                     origin at one time: 'concurrent: 2'";
 /// The longest time of a limit.
 const LONGEST: Duration = Duration::from_secs(86_400);
-/// The most requests at once.
-const MOST_AT_ONCE: i64 = 10_000;
-const MODES: [(&str, PaceMode); 2] = [("log", PaceMode::Log), ("throttle", PaceMode::Throttle)];
 
 /// A limit for the requests of crawlers.
 #[derive(Clone, Debug)]
@@ -75,14 +73,14 @@ pub(super) fn read(
 fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<RateLimit> {
     let fields = at.fields(&keys::RATE_LIMIT, findings)?;
     let user_agents = fields.require("user_agents", "write for example [set:ai]", findings);
-    let concurrent = number(&fields, "concurrent", findings);
+    let concurrent = fields.some_number("concurrent", findings);
     let requests = match fields.take("concurrent") {
         Some(_) => fields.take("requests"),
         None => fields.require("requests", HELP, findings),
     };
     let is_for_requests = requests.is_some();
     let pace = requests.and_then(|at| requests_in_a_time(&at, findings));
-    let burst = number(&fields, "burst", findings);
+    let burst = fields.number("burst", findings);
     let (mut tokens, mut all) = (HashSet::new(), false);
     for item in user_agents?.items(findings) {
         match names.select(&item, findings) {
@@ -94,25 +92,19 @@ fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option
             None => {}
         }
     }
-    let paths = fields.list("paths", findings);
-    let paths = paths.iter().filter_map(|item| tag_rules::path(item, findings)).collect();
-    let together = fields.take("together").and_then(|at| at.boolean(findings));
-    let mode = fields.take("mode").and_then(|at| at.choice(&MODES, findings));
+    let paths = fields.each("paths", tag_rules::path, findings);
+    let together = fields.is("together", findings);
+    let mode = fields.choice("mode", [PaceMode::Log, PaceMode::Throttle], findings);
     Some(RateLimit {
         tokens,
         all,
         pace: if is_for_requests { Some(pace?) } else { None },
-        burst: burst.unwrap_or(1),
+        burst,
         concurrent,
         paths,
-        together: together.unwrap_or(false),
+        together,
         mode: mode.unwrap_or(PaceMode::Throttle),
     })
-}
-
-fn number(fields: &Fields<'_>, key: &str, findings: &mut Findings) -> Option<u32> {
-    let number = fields.take(key)?.integer(1..=MOST_AT_ONCE, findings)?;
-    u32::try_from(number).ok()
 }
 
 fn requests_in_a_time(at: &At<'_>, findings: &mut Findings) -> Option<Pace> {

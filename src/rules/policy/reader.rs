@@ -109,9 +109,8 @@ fn sections(
         None => (None, catalogue::built_in_file()),
     };
     let catalogue_version = known.version.clone();
-    let own = fields.take("crawlers");
-    let catalogue = Arc::new(crawler_entries::read(known, own.as_ref(), findings));
-    let strict = fields.take("strict").and_then(|at| at.boolean(findings)).unwrap_or(true);
+    let catalogue = Arc::new(crawler_entries::read(known, &fields, findings));
+    let strict = fields.is("strict", findings);
     let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);
     let evidence = evidence::read(fields.take("evidence").as_ref(), &names, findings);
     let help = "write 'sites:' with at least one site";
@@ -129,8 +128,8 @@ fn sections(
     let sites = sites::by_file(sites);
     let subject = test::Subject { names: &names, catalogue: &catalogue, sites: &sites };
     let tests = test::read(fields.take("tests").as_ref(), &subject, findings);
-    let test_failures =
-        fields.take("test_failures").and_then(|at| at.choice(&TestFailures::ALL, findings));
+    let failures = [TestFailures::Warn, TestFailures::Refuse];
+    let test_failures = fields.choice("test_failures", failures, findings);
     Some(Policy {
         server,
         violations,

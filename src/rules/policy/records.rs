@@ -5,12 +5,7 @@ use crate::{
     formats::robots,
 };
 
-use super::{
-    findings::Findings,
-    places::Spot,
-    shape::{At, Fields},
-    yaml::Value,
-};
+use super::{fields::Fields, findings::Findings, places::Spot, shape::At, yaml::Value};
 
 /// Reads `records`, a list of `Name: value`, with the places of their names; `in_group` for those of
 /// a group.

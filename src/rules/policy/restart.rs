@@ -31,95 +31,49 @@ pub fn restart_findings(in_force: &Policy, next: &Policy, text: &[u8]) -> Vec<Di
     keys.iter().map(finding).collect()
 }
 
-// The parts are named one by one: a new one can't be forgotten.
+/// The keys whose parts differ between two values of a type. A new part can't be forgotten: those that
+/// need no restart, or are compared elsewhere, stand behind `except`.
+macro_rules! changed {
+    ($path:literal, $old:expr, $new:expr,
+     $of:ident { $($part:ident),* } except { $($other:ident),* }) => {{
+        let $of { $($part,)* $($other: _),* } = $old;
+        let parts = [$((concat!($path, ".", stringify!($part)), *$part == $new.$part)),*];
+        parts.into_iter().filter(|(_, is_same)| !is_same).map(|(key, _)| key).collect::<Vec<_>>()
+    }};
+}
 
 fn server(old: &Server, new: &Server) -> Vec<&'static str> {
-    let Server { listen, admin, decide, trusted_proxies, access_log, timeouts, limits, threads } =
-        old;
-    let mut keys = changed(&[
-        ("server.listen", *listen == new.listen),
-        ("server.admin", *admin == new.admin),
-        ("server.decide", *decide == new.decide),
-        ("server.trusted_proxies", *trusted_proxies == new.trusted_proxies),
-        ("server.access_log", *access_log == new.access_log),
-        ("server.limits", *limits == new.limits),
-        ("server.threads", *threads == new.threads),
-    ]);
-    keys.extend(timeout_keys(timeouts, &new.timeouts));
+    let mut keys = changed!("server", old, new, Server {
+        listen, admin, decide, trusted_proxies, access_log, limits, threads
+    } except { timeouts });
+    // The others are a part of each site.
+    keys.extend(changed!("server.timeouts", &old.timeouts, new.timeouts, Timeouts {
+        client_keepalive, client_read, client_write, origin_keepalive, origin_lookup, drain
+    } except { origin_connect, origin_read, origin_write, tunnel_idle }));
     keys
 }
 
-fn timeout_keys(old: &Timeouts, new: &Timeouts) -> Vec<&'static str> {
-    let Timeouts {
-        client_keepalive,
-        client_read,
-        client_write,
-        // Part of each site.
-        origin_connect: _,
-        origin_read: _,
-        origin_write: _,
-        tunnel_idle: _,
-        origin_keepalive,
-        origin_lookup,
-        drain,
-    } = old;
-    changed(&[
-        ("server.timeouts.client_keepalive", *client_keepalive == new.client_keepalive),
-        ("server.timeouts.client_read", *client_read == new.client_read),
-        ("server.timeouts.client_write", *client_write == new.client_write),
-        ("server.timeouts.origin_keepalive", *origin_keepalive == new.origin_keepalive),
-        ("server.timeouts.origin_lookup", *origin_lookup == new.origin_lookup),
-        ("server.timeouts.drain", *drain == new.drain),
-    ])
-}
-
 fn violations(old: &Violations, new: &Violations) -> Vec<&'static str> {
-    let Violations {
-        database,
-        on_damage,
-        log,
-        retention,
-        queue,
-        detail,
-        max_size,
-        redact_query,
-        client_ip,
-    } = old;
-    let both = database.as_ref().zip(new.database.as_ref());
-    let is_same_place = both.map_or(*database == new.database, |(old, new)| old.is_same_place(new));
+    let both = old.database.as_ref().zip(new.database.as_ref());
+    let is_same_place =
+        both.map_or(old.database == new.database, |(old, new)| old.is_same_place(new));
     let has_same_settings = both.is_none_or(|(old, new)| old.has_same_settings(new));
-    changed(&[
-        ("violations.database", is_same_place),
-        ("violations.clickhouse", has_same_settings),
-        ("violations.on_damage", *on_damage == new.on_damage),
-        ("violations.log", *log == new.log),
-        ("violations.retention", *retention == new.retention),
-        ("violations.queue", *queue == new.queue),
-        ("violations.detail", *detail == new.detail),
-        ("violations.max_size", *max_size == new.max_size),
-        ("violations.redact_query", *redact_query == new.redact_query),
-        ("violations.client_ip", *client_ip == new.client_ip),
-    ])
+    let mut keys = Vec::new();
+    keys.extend((!is_same_place).then_some("violations.database"));
+    keys.extend((!has_same_settings).then_some("violations.clickhouse"));
+    keys.extend(changed!("violations", old, new, Violations {
+        on_damage, log, retention, queue, detail, max_size, redact_query, client_ip
+    } except { database }));
+    keys
 }
 
 fn fleet(old: Option<&Fleet>, new: Option<&Fleet>) -> Vec<&'static str> {
     let (Some(old), Some(new)) = (old, new) else {
-        return changed(&[("fleet", old.is_some() == new.is_some())]);
+        return if old.is_some() == new.is_some() { Vec::new() } else { vec!["fleet"] };
     };
-    let Fleet { shared, node, password_file, ca_file, prefix, alone, fingerprint: _ } = old;
-    changed(&[
-        ("fleet.shared", *shared == new.shared),
-        ("fleet.node", *node == new.node),
-        ("fleet.password_file", *password_file == new.password_file),
-        ("fleet.ca_file", *ca_file == new.ca_file),
-        ("fleet.prefix", *prefix == new.prefix),
-        ("fleet.alone", *alone == new.alone),
-    ])
-}
-
-/// The keys whose values are not the same.
-fn changed(keys: &[(&'static str, bool)]) -> Vec<&'static str> {
-    keys.iter().filter(|(_, is_same)| !is_same).map(|(key, _)| *key).collect()
+    changed!("fleet", old, new, Fleet {
+        shared, node, password_file, ca_file, prefix, alone
+    } except { fingerprint })
 }
 
 /// Line and column of a key; of the section that lacks it, if the key is not there.

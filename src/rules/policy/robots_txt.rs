@@ -9,14 +9,8 @@ use crate::{
 };
 
 use super::{
-    findings::Findings,
-    groups::Groups,
-    host::host_in_url,
-    names::Names,
-    places::GroupPlaces,
-    records,
-    shape::{At, Fields},
-    source::Source,
+    fields::Fields, findings::Findings, groups::Groups, host::host_in_url, names::Names,
+    places::GroupPlaces, records, shape::At, source::Source,
 };
 
 /// How long crawlers may keep robots.txt by default: 1 hour.
@@ -108,35 +102,23 @@ pub(super) fn read(
 ) -> RobotsTxt {
     let mut robots_txt = RobotsTxt::default();
     let Some(fields) = at.fields(&keys::ROBOTS_TXT, findings) else { return robots_txt };
-    if let Some(at) = fields.take("source") {
-        let choices = [Source::Policy, Source::Origin, Source::Merge];
-        let choices = choices.map(|source| (source.as_str(), source));
+    if fields.take("source").is_some() {
+        let sources = [Source::Policy, Source::Origin, Source::Merge];
         // After an unknown word, `merge` causes no further findings: all keys apply to it.
-        robots_txt.source = at.choice(&choices, findings).unwrap_or(Source::Merge);
+        robots_txt.source = fields.choice("source", sources, findings).unwrap_or(Source::Merge);
     }
-    if let Some(at) = fields.take("max_age") {
-        let range = Duration::from_secs(1)..=Duration::from_secs(86_400);
-        robots_txt.max_age = at.duration(range, findings).unwrap_or(robots_txt.max_age);
-    }
-    if let Some(at) = fields.take("cache_window") {
-        let range = Duration::ZERO..=MAX_CACHE_WINDOW;
-        robots_txt.cache_window = at.duration(range, findings).unwrap_or(robots_txt.cache_window);
-        if robots_txt.cache_window < robots_txt.max_age {
-            let message =
-                "shorter than 'max_age', which tells crawlers to keep the file for longer";
-            findings.add(
-                &at,
-                Diagnostic::note("policy.short_cache_window", message)
-                    .help("set 'max_age' to no more than this"),
-            );
-        }
-    }
-    if let Some(at) = fields.take("accept_full_disallow") {
-        robots_txt.accept_full_disallow = at.boolean(findings).unwrap_or(false);
-    }
-    if let Some(at) = fields.take("vanish_after") {
-        let range = Duration::ZERO..=MAX_CACHE_WINDOW;
-        robots_txt.vanish_after = at.duration(range, findings).unwrap_or(robots_txt.vanish_after);
+    let day = Duration::from_secs(86_400);
+    robots_txt.max_age = fields.time("max_age", Duration::from_secs(1)..=day, findings);
+    let window = Duration::ZERO..=MAX_CACHE_WINDOW;
+    robots_txt.cache_window = fields.time("cache_window", window.clone(), findings);
+    robots_txt.vanish_after = fields.time("vanish_after", window, findings);
+    robots_txt.accept_full_disallow = fields.is("accept_full_disallow", findings);
+    if let Some(at) = fields.take("cache_window")
+        && robots_txt.cache_window < robots_txt.max_age
+    {
+        let message = "shorter than 'max_age', which tells crawlers to keep the file for longer";
+        let help = "set 'max_age' to no more than this";
+        findings.add(&at, Diagnostic::note("policy.short_cache_window", message).help(help));
     }
     if robots_txt.source == Source::Origin {
         refuse_rules(&fields, findings);
@@ -177,14 +159,10 @@ pub(super) fn read(
 /// Warns that a file without groups allows everything, whatever the origin's own file disallows.
 pub(super) fn warn_without_rules(at: &At<'_>, findings: &mut Findings) {
     let message = "the origin's own robots.txt is replaced by one without rules";
-    findings.add(
-        at,
-        Diagnostic::warning("policy.no_rules", message).help(
-            "write 'robots_txt: { source: origin }' to publish its rules, 'source: merge' to add \
-             some; or write all rules in robots_txt.groups, where '- user_agents: [\"*\"]' allows \
-             everything",
-        ),
-    );
+    let help = "write 'robots_txt: { source: origin }' to publish its rules, 'source: merge' to \
+                add some; or write all rules in robots_txt.groups, where '- user_agents: [\"*\"]' \
+                allows everything";
+    findings.add(at, Diagnostic::warning("policy.no_rules", message).help(help));
 }
 
 /// Refuses rules of the policy that would not be published: the operator relies on them.

@@ -7,7 +7,7 @@ use std::{
 
 use ipnet::IpNet;
 
-use crate::base::{diagnostic::Diagnostic, escape::shown};
+use crate::base::diagnostic::Diagnostic;
 
 use super::{findings::Findings, shape::At, yaml::Value};
 
@@ -26,30 +26,19 @@ pub(super) fn socket(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr>
         findings.refuse(at, message, format!("write for example 0.0.0.0:{port}"));
         return None;
     }
-    let text = at.text(findings)?;
-    let parsed = text.parse().ok();
-    if parsed.is_none() {
-        let message = format!("'{}' is not an address with a port", shown(text));
-        findings.refuse(at, message, "write for example 127.0.0.1:8080 or '[::]:8080'");
-    }
-    parsed
+    let help = "write for example 127.0.0.1:8080 or '[::]:8080'";
+    at.parsed(|text| text.parse().ok(), "is not an address with a port", help, findings)
 }
 
 pub(super) fn network(at: &At<'_>, findings: &mut Findings) -> Option<IpNet> {
-    let text = at.text(findings)?;
-    let parsed =
-        text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
-    if parsed.is_none() {
-        let message = format!("'{}' is neither an address nor a network", shown(text));
-        findings.refuse(at, message, "write for example 10.0.0.0/8 or 192.0.2.7");
-    }
+    let parse =
+        |text: &str| text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
+    let help = "write for example 10.0.0.0/8 or 192.0.2.7";
+    let parsed = at.parsed(parse, "is neither an address nor a network", help, findings);
     if parsed.is_some_and(|network| network.prefix_len() == 0) {
         let message = "every client is trusted, so any client can fake its address";
-        findings.add(
-            at,
-            Diagnostic::warning("policy.trusts_everybody", message)
-                .help("name the addresses of the proxies in front"),
-        );
+        let help = "name the addresses of the proxies in front";
+        findings.add(at, Diagnostic::warning("policy.trusts_everybody", message).help(help));
     }
     parsed
 }

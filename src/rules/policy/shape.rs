@@ -1,20 +1,17 @@
-//! The keys and types of a policy: reads a [`Node`] as the value that a setting takes.
+//! The types of a policy: reads a [`Node`] as the value that a setting takes.
 //!
-//! Nothing here fails. A value of the wrong type or an unknown key becomes a finding that names its
-//! path (`sites[0].enforcement.mode`), line, column and repair, and reading goes on.
+//! Nothing here fails. A value of the wrong type becomes a finding that names its path
+//! (`sites[0].enforcement.mode`), line, column and repair, and reading goes on.
 
 use std::{collections::HashSet, ops::RangeInclusive, time::Duration};
 
-use crate::{
-    base::{diagnostic::Diagnostic, escape::shown},
-    rules::keys::Section,
-};
+use crate::base::{diagnostic::Diagnostic, escape::shown};
 
 use super::{
     duration,
     findings::Findings,
     size,
-    spelling::{closest, contained},
+    spelling::closest,
     yaml::{Key, Node, Value},
 };
 
@@ -27,13 +24,6 @@ const A_MAPPING: &str = "a mapping of keys to values";
 pub(super) struct At<'n> {
     pub(super) node: &'n Node,
     pub(super) path: String,
-}
-
-/// The entries of a mapping, taken by name.
-pub(super) struct Fields<'n> {
-    at: At<'n>,
-    section: &'static Section,
-    entries: &'n [(Key, Node)],
 }
 
 impl Findings {
@@ -79,19 +69,6 @@ fn has_variable(text: &str) -> bool {
 impl<'n> At<'n> {
     pub(super) fn root(node: &'n Node) -> Self {
         Self { node, path: String::new() }
-    }
-
-    /// The entries of a mapping, each key one of the section.
-    pub(super) fn fields(
-        &self,
-        section: &'static Section,
-        findings: &mut Findings,
-    ) -> Option<Fields<'n>> {
-        let entries = self.entries(findings)?;
-        for (key, _) in entries.iter().filter(|(key, _)| !section.has(&key.text)) {
-            findings.push(unknown_key(&self.path, key, section));
-        }
-        Some(Fields { at: self.clone(), section, entries })
     }
 
     /// The entries of a mapping whose keys are the operator's own.
@@ -143,6 +120,26 @@ impl<'n> At<'n> {
                 None
             }
         }
+    }
+
+    /// The value of a text. Where `parse` finds none, the refusal is the text with this fault.
+    pub(super) fn parsed<T>(
+        &self,
+        parse: impl FnOnce(&'n str) -> Option<T>,
+        fault: &str,
+        help: &str,
+        findings: &mut Findings,
+    ) -> Option<T> {
+        let text = self.text(findings)?;
+        let found = parse(text);
+        if found.is_none() {
+            findings.refuse(self, format!("'{}' {fault}", shown(text)), help);
+        }
+        found
+    }
+
+    pub(super) fn owned_text(&self, findings: &mut Findings) -> Option<String> {
+        self.text(findings).map(str::to_owned)
     }
 
     pub(super) fn boolean(&self, findings: &mut Findings) -> Option<bool> {
@@ -292,57 +289,6 @@ impl<'n> At<'n> {
     }
 }
 
-impl<'n> Fields<'n> {
-    /// The value of `key`, if there is one.
-    pub(super) fn take(&self, key: &str) -> Option<At<'n>> {
-        debug_assert!(self.section.has(key), "{key} is no key of {}", self.section.path);
-        let (_, node) = self.entries.iter().find(|(k, _)| k.text == key)?;
-        Some(At { node, path: join(&self.at.path, key) })
-    }
-
-    /// The items of the list `key`; none where it is absent.
-    pub(super) fn list(&self, key: &str, findings: &mut Findings) -> Vec<At<'n>> {
-        self.take(key).map_or_else(Vec::new, |at| at.items(findings))
-    }
-
-    /// The value of `key`; its absence is a finding.
-    pub(super) fn require(&self, key: &str, help: &str, findings: &mut Findings) -> Option<At<'n>> {
-        let found = self.take(key);
-        // A misspelt key has been reported already, with this one as its repair.
-        let is_misspelt = || {
-            self.entries.iter().any(|(other, _)| closest(&other.text, [key].into_iter()).is_some())
-        };
-        if found.is_none() && !is_misspelt() {
-            let message = format!("'{}' is missing", join(&self.at.path, key));
-            let (line, column) = (self.at.node.line, self.at.node.column);
-            findings
-                .push(Diagnostic::error("policy.missing_key", message).at(line, column).help(help));
-        }
-        found
-    }
-
-    /// The duration under `key`, in `range`.
-    pub(super) fn duration(
-        &self,
-        key: &str,
-        range: RangeInclusive<Duration>,
-        findings: &mut Findings,
-    ) -> Option<Duration> {
-        self.take(key)?.duration(range, findings)
-    }
-
-    /// The number from 1 to 1,000,000 under `key`.
-    pub(super) fn count(&self, key: &str, findings: &mut Findings) -> Option<u64> {
-        let count = self.take(key)?.integer(1..=1_000_000, findings)?;
-        u64::try_from(count).ok()
-    }
-
-    /// The mapping itself.
-    pub(super) const fn at(&self) -> &At<'n> {
-        &self.at
-    }
-}
-
 /// The path of `key` inside `path`.
 pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{}", shown(key)) }
@@ -355,20 +301,4 @@ pub(super) fn duplicate<T, K: Eq + std::hash::Hash>(
 ) -> Option<&T> {
     let mut seen = HashSet::with_capacity(items.len());
     items.iter().find(|item| !seen.insert(key(item)))
-}
-
-fn unknown_key(path: &str, key: &Key, section: &Section) -> Diagnostic {
-    let message = format!("unknown key '{}'", join(path, &key.text));
-    let known = section.names();
-    let below = section.below().find(|(_, section)| section.has(&key.text));
-    let help = match (closest(&key.text, known.iter().copied()), below) {
-        (Some(name), _) => format!("did you mean '{name}'?"),
-        (None, Some((name, _))) => format!("it belongs into '{name}'"),
-        (None, None) => match (section.home_of(&key.text), contained(&key.text, &known)) {
-            (Some(home), _) => format!("it belongs into '{}'", home.path),
-            (None, Some(name)) => format!("did you mean '{name}'?"),
-            (None, None) => format!("the keys here are {}", known.join(", ")),
-        },
-    };
-    Diagnostic::error("policy.unknown_key", message).at(key.line, key.column).help(help)
 }

@@ -4,18 +4,13 @@ use std::fmt;
 
 use crate::base::escape::shown;
 
-use super::{findings::Findings, shape::Fields, yaml::Value};
+use super::{findings::Findings, shape::At, yaml::Value};
 
 /// A part of a whole, in tenths of a per cent: 1 to 1000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share(u16);
 
 impl Share {
-    /// A tenth.
-    pub(super) const TENTH: Self = Self(100);
-    /// A half.
-    pub(super) const HALF: Self = Self(500);
-
     /// Whether `part` is at least this share of `whole`. True if `whole` is 0.
     pub const fn is_reached(self, part: u64, whole: u64) -> bool {
         part as u128 * 1_000 >= whole as u128 * self.0 as u128
@@ -57,10 +52,9 @@ impl fmt::Display for Share {
     }
 }
 
-/// The share under the key `share`.
-pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Option<Share> {
+/// Reads a share.
+pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Share> {
     const HELP: &str = "write a percentage from 0.1% to 100%, for example 10%";
-    let at = fields.take("share")?;
     let message = match &at.node.value {
         Value::Integer(n) => format!("{n} has no '%'"),
         Value::Float(n) => format!("{n} has no '%'"),
@@ -72,7 +66,7 @@ pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Option<Share
             }
         }
     };
-    findings.refuse(&at, message, HELP);
+    findings.refuse(at, message, HELP);
     None
 }
 

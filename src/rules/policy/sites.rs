@@ -10,12 +10,13 @@ use crate::{
 use super::{
     backend::{self, Backend},
     enforcement::{self, Enforcement},
+    fields::Fields,
     findings::Findings,
     host::{self, Host},
     names::Names,
     places::Spot,
     robots_txt::{self, RobotsTxt},
-    shape::{At, Fields, duplicate},
+    shape::{At, duplicate},
     source::Source,
     tag_rules::{self, TagRule},
     timeouts::Timeouts,
@@ -104,9 +105,8 @@ fn site(
 ) -> Option<Site> {
     let fields = at.fields(&keys::SITE, findings)?;
     let hosts = hosts(&fields, findings);
-    let default = fields.take("default").and_then(|at| at.boolean(findings)).unwrap_or(false);
-    let backend = backend::read(&fields, timeouts, findings);
     let host = hosts.as_deref().map(own_host).unwrap_or_default().to_owned();
+    let backend = backend::read(&fields, &host, timeouts, findings);
     let robots_txt = match fields.take("robots_txt") {
         Some(at) => robots_txt::read(&at, &host, names, findings),
         None => {
@@ -115,12 +115,11 @@ fn site(
         }
     };
     let robots_tag = tag_rules::read(&fields, names, findings);
-    let robots_tag_legacy =
-        fields.take("robots_tag_legacy").and_then(|at| at.boolean(findings)).unwrap_or(true);
     let enforcement =
         enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
-    let ((mut backend, reading), hosts) = (backend?, hosts?);
-    backend.host = host;
+    let default = fields.is("default", findings);
+    let robots_tag_legacy = fields.is("robots_tag_legacy", findings);
+    let ((backend, reading), hosts) = (backend?, hosts?);
     Some(Site {
         at: Spot::from(at),
         hosts,

@@ -10,11 +10,12 @@ use crate::{
 };
 
 use super::{
+    fields::Fields,
     findings::Findings,
     names::{Names, Selection},
     pattern,
     places::{Spot, TagPlaces},
-    shape::{At, Fields},
+    shape::At,
     spelling::closest,
     yaml::{Node, Value},
 };
@@ -86,8 +87,8 @@ fn tag_rule(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<T
     let rules = fields.require("rules", "write 'rules: { \"*\": [noindex] }'", findings);
     let mut rule = TagRule {
         paths: Vec::new(),
-        content_types: Vec::new(),
-        statuses: Vec::new(),
+        content_types: fields.each("content_types", media_range, findings),
+        statuses: fields.each("statuses", status_range, findings),
         tag: RobotsTag::new(),
         places: TagPlaces { entry: Spot::from(at), paths: Vec::new() },
     };
@@ -96,12 +97,6 @@ fn tag_rule(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<T
             rule.paths.push(path);
             rule.places.paths.push(Spot::from(&item));
         }
-    }
-    for item in fields.list("content_types", findings) {
-        rule.content_types.extend(media_range(&item, findings));
-    }
-    for item in fields.list("statuses", findings) {
-        rule.statuses.extend(status_range(&item, findings));
     }
     scopes(&rules?, &mut rule.tag, names, findings);
     Some(rule)
@@ -182,22 +177,20 @@ fn value_words(kind: robots_tag::ValueKind) -> String {
 
 /// Reads `application/pdf` or `image/*`.
 fn media_range(at: &At<'_>, findings: &mut Findings) -> Option<MediaRange> {
-    let text = at.text(findings)?;
     let is_token = |part: &str| {
         !part.is_empty()
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
     };
-    match text.split_once('/') {
-        Some((main, sub)) if is_token(main) && (sub == "*" || is_token(sub)) => Some(MediaRange {
+    let parse = |text: &str| {
+        let (main, sub) = text.split_once('/')?;
+        let is_range = is_token(main) && (sub == "*" || is_token(sub));
+        is_range.then(|| MediaRange {
             main: main.to_ascii_lowercase(),
             sub: (sub != "*").then(|| sub.to_ascii_lowercase()),
-        }),
-        _ => {
-            let message = format!("'{}' is not a media type", shown(text));
-            findings.refuse(at, message, "write for example application/pdf or image/*");
-            None
-        }
-    }
+        })
+    };
+    let help = "write for example application/pdf or image/*";
+    at.parsed(parse, "is not a media type", help, findings)
 }
 
 /// Reads `404` or `4xx`.

@@ -13,10 +13,11 @@ use crate::{
 
 use super::{
     duration,
+    fields::Fields,
     findings::Findings,
     host::{Host, split_port},
     names::Names,
-    shape::{At, Fields},
+    shape::At,
     sites::Site,
     spelling::closest,
     yaml::Value,
@@ -87,13 +88,6 @@ pub enum TestFailures {
     Refuse,
 }
 
-impl TestFailures {
-    /// Every choice, with its word in the policy.
-    pub const ALL: [(&'static str, Self); 2] = [("warn", Self::Warn), ("refuse", Self::Refuse)];
-}
-
-const VERDICTS: [(&str, Access); 2] = [("allow", Access::Allow), ("disallow", Access::Disallow)];
-
 /// What a test refers to.
 pub(super) struct Subject<'s> {
     pub(super) names: &'s Names<'s>,
@@ -120,8 +114,8 @@ fn test(at: &At<'_>, subject: &Subject<'_>, findings: &mut Findings) -> Option<T
     let fields = at.fields(&keys::TEST, findings)?;
     let user_agent = user_agent(&fields, subject, findings);
     let client = client(&fields, findings);
-    let range = Duration::ZERO..=MOST_AFTER;
-    let after = fields.duration("after", range, findings);
+    let after = fields.take("after");
+    let after = after.and_then(|at| at.duration(Duration::ZERO..=MOST_AFTER, findings));
     let expected = expectation(&fields, findings);
     let help = "write a URL such as https://www.example.com/private/, or a path";
     let url = fields.require("url", help, findings)?;
@@ -209,19 +203,14 @@ fn sent(token: &str, catalogue: &Catalogue) -> Option<String> {
 }
 
 fn client(fields: &Fields<'_>, findings: &mut Findings) -> Option<Client> {
-    let outcomes = Outcome::ALL.map(|outcome| (outcome.as_str(), outcome));
     match (fields.take("client_ip"), fields.take("standing")) {
         (None, None) => Some(Client::Anonymous),
         (Some(at), None) => {
-            let text = at.text(findings)?;
-            let address = text.parse::<IpAddr>().ok().filter(|address| !address.is_unspecified());
-            if address.is_none() {
-                let message = format!("'{}' is not an address", shown(text));
-                findings.refuse(&at, message, "write for example 192.0.2.7");
-            }
-            address.map(Client::Address)
+            let parse = |text: &str| text.parse().ok().filter(|ip: &IpAddr| !ip.is_unspecified());
+            let help = "write for example 192.0.2.7";
+            at.parsed(parse, "is not an address", help, findings).map(Client::Address)
         }
-        (None, Some(at)) => at.choice(&outcomes, findings).map(Client::Standing),
+        (None, Some(_)) => fields.choice("standing", Outcome::ALL, findings).map(Client::Standing),
         (Some(_), Some(at)) => {
             let message = "the address has a standing of its own";
             findings.refuse_as("policy.bad_test", &at, message, "remove one of the two");
@@ -232,31 +221,24 @@ fn client(fields: &Fields<'_>, findings: &mut Findings) -> Option<Client> {
 
 fn expectation(fields: &Fields<'_>, findings: &mut Findings) -> Option<Expectation> {
     let before = findings.0.len();
-    let mut word = |key: &str, words: &[&'static str]| {
-        let choices: Vec<(&str, &'static str)> = words.iter().map(|word| (*word, *word)).collect();
-        fields.take(key).and_then(|at| at.choice(&choices, findings))
-    };
-    let (action, reason) = (word("action", &keys::ACTIONS), word("reason", &keys::REASONS));
-    let access = fields.take("expect").and_then(|at| at.choice(&VERDICTS, findings));
-    let line = fields.take("line").and_then(|at| at.integer(1..=1_000_000, findings));
+    let action = fields.choice("action", keys::ACTIONS, findings);
+    let reason = fields.choice("reason", keys::REASONS, findings);
+    let access = fields.choice("expect", [Access::Allow, Access::Disallow], findings);
+    let line = fields.some_number("line", findings);
     let mut header =
         |key: &str| fields.take(key).and_then(|at| at.text(findings)).map(str::to_owned);
     let expected = Expectation {
         access,
         action,
-        line: line.and_then(|line| u32::try_from(line).ok()),
+        line,
         reason,
         robots_tag: header("robots_tag"),
         x_robots_tag: header("x_robots_tag"),
     };
     if action == Some("throttle") {
         let message = "a single request is never throttled";
-        findings.add(
-            fields.at(),
-            Diagnostic::warning("policy.bad_test", message).help(
-                "expect 'log' or 'pass'; a request is throttled if it follows another too soon",
-            ),
-        );
+        let help = "expect 'log' or 'pass'; a request is throttled if it follows another too soon";
+        findings.add(fields.at(), Diagnostic::warning("policy.bad_test", message).help(help));
     }
     if findings.0.len() > before && expected == Expectation::default() {
         return None;

@@ -1,13 +1,13 @@
 //! The `timeouts` of the `server` section, and those of a site.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 use crate::rules::keys;
 
-use super::{findings::Findings, shape::Fields};
+use super::{fields::Fields, findings::Findings};
 
-/// The longest time that a setting takes.
-const DAY: Duration = Duration::from_secs(86_400);
+/// The times that a limit takes.
+const RANGE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(86_400);
 
 /// Time limits. All of them are set, because the proxy library has no limits of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,87 +47,54 @@ pub struct OriginTimeouts {
     pub tunnel: Duration,
 }
 
-impl Timeouts {
-    /// The limits of a request at an origin.
-    pub(super) const fn of_origin(&self) -> OriginTimeouts {
-        OriginTimeouts {
-            connect: self.origin_connect,
-            read: self.origin_read,
-            write: self.origin_write,
-            tunnel: self.tunnel_idle,
-        }
-    }
-}
-
 impl Default for OriginTimeouts {
     fn default() -> Self {
-        Timeouts::default().of_origin()
+        let (none, findings) = (Fields::absent(&keys::SITE), &mut Findings::default());
+        read_of_site(&none, &Timeouts::default(), findings)
     }
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        let seconds = Duration::from_secs;
-        Self {
-            client_keepalive: seconds(75),
-            client_read: seconds(60),
-            client_write: seconds(60),
-            origin_connect: seconds(5),
-            origin_read: seconds(60),
-            origin_write: seconds(60),
-            origin_keepalive: seconds(60),
-            origin_lookup: seconds(30),
-            tunnel_idle: seconds(3_600),
-            drain: seconds(30),
-        }
+        limits(&Fields::absent(&keys::TIMEOUTS), &mut Findings::default())
     }
 }
 
 /// Reads the section; every limit that it leaves out has its default.
-pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
-    let mut timeouts = Timeouts::default();
-    let Some(fields) = fields.take("timeouts").and_then(|at| at.fields(&keys::TIMEOUTS, findings))
-    else {
-        return timeouts;
-    };
-    let slots = [
-        &mut timeouts.client_keepalive,
-        &mut timeouts.client_read,
-        &mut timeouts.client_write,
-        &mut timeouts.origin_connect,
-        &mut timeouts.origin_read,
-        &mut timeouts.origin_write,
-        &mut timeouts.origin_keepalive,
-        &mut timeouts.origin_lookup,
-        &mut timeouts.tunnel_idle,
-        &mut timeouts.drain,
-    ];
-    fill(&fields, keys::TIMEOUTS.names(), slots, findings);
-    timeouts
+pub(super) fn read(server: &Fields<'_>, findings: &mut Findings) -> Timeouts {
+    limits(&Fields::of(server.take("timeouts").as_ref(), &keys::TIMEOUTS, findings), findings)
 }
 
-/// Reads the time limits of a site; one that it leaves out stays as it is.
+fn limits(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
+    let mut limit = |key| fields.time(key, RANGE, findings);
+    Timeouts {
+        client_keepalive: limit("client_keepalive"),
+        client_read: limit("client_read"),
+        client_write: limit("client_write"),
+        origin_connect: limit("origin_connect"),
+        origin_read: limit("origin_read"),
+        origin_write: limit("origin_write"),
+        origin_keepalive: limit("origin_keepalive"),
+        origin_lookup: limit("origin_lookup"),
+        tunnel_idle: limit("tunnel_idle"),
+        drain: limit("drain"),
+    }
+}
+
+/// Reads the time limits of a site; one that it leaves out is the server's.
 pub(super) fn read_of_site(
     site: &Fields<'_>,
-    timeouts: &mut OriginTimeouts,
+    server: &Timeouts,
     findings: &mut Findings,
-) {
-    let at = site.take("timeouts");
-    let Some(fields) = at.and_then(|at| at.fields(&keys::SITE_TIMEOUTS, findings)) else { return };
-    let OriginTimeouts { connect, read, write, tunnel } = timeouts;
-    fill(&fields, keys::SITE_TIMEOUTS.names(), [connect, read, write, tunnel], findings);
-}
-
-/// Reads the limits under `keys`, in the order of the slots.
-fn fill<'s>(
-    fields: &Fields<'_>,
-    keys: Vec<&'static str>,
-    slots: impl IntoIterator<Item = &'s mut Duration>,
-    findings: &mut Findings,
-) {
-    for (key, slot) in keys.into_iter().zip(slots) {
-        if let Some(limit) = fields.duration(key, Duration::from_secs(1)..=DAY, findings) {
-            *slot = limit;
-        }
+) -> OriginTimeouts {
+    let fields = Fields::of(site.take("timeouts").as_ref(), &keys::SITE_TIMEOUTS, findings);
+    let mut limit = |key, server| {
+        fields.take(key).and_then(|at| at.duration(RANGE, findings)).unwrap_or(server)
+    };
+    OriginTimeouts {
+        connect: limit("origin_connect", server.origin_connect),
+        read: limit("origin_read", server.origin_read),
+        write: limit("origin_write", server.origin_write),
+        tunnel: limit("tunnel_idle", server.tunnel_idle),
     }
 }

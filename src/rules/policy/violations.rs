@@ -10,6 +10,7 @@ use crate::rules::keys;
 
 use super::{
     database::{self, Database},
+    fields::Fields,
     findings::Findings,
     scalar::path,
     shape::At,
@@ -89,51 +90,24 @@ pub enum Log {
 
 /// Reads the `violations` section; without one, JSON lines go to standard output.
 pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
-    const ON_DAMAGE: [(&str, OnDamage); 2] =
-        [("keep", OnDamage::Keep), ("rotate", OnDamage::Rotate)];
-    const CLIENT_IPS: [(&str, ClientIp); 3] =
-        [("full", ClientIp::Full), ("network", ClientIp::Network), ("hash", ClientIp::Hash)];
-    let mut violations = Violations {
-        database: None,
-        on_damage: OnDamage::Keep,
-        log: None,
-        retention: DEFAULT_RETENTION,
-        max_size: DEFAULT_MAX_SIZE,
-        queue: 8_192,
-        detail: 1_000,
-        redact_query: Vec::new(),
-        client_ip: ClientIp::Full,
-    };
-    let Some(fields) = at.and_then(|at| at.fields(&keys::VIOLATIONS, findings)) else {
-        violations.log = Some(Log::Stdout);
-        return violations;
-    };
+    let fields = Fields::of(at, &keys::VIOLATIONS, findings);
     let (file, clickhouse) = (fields.take("database"), fields.take("clickhouse"));
-    violations.database = database::read(file.as_ref(), clickhouse.as_ref(), findings);
-    if let Some(at) = fields.take("on_damage") {
-        violations.on_damage = at.choice(&ON_DAMAGE, findings).unwrap_or(OnDamage::Keep);
+    let on_damage = [OnDamage::Keep, OnDamage::Rotate];
+    let client_ips = [ClientIp::Full, ClientIp::Network, ClientIp::Hash];
+    Violations {
+        database: database::read(file.as_ref(), clickhouse.as_ref(), findings),
+        on_damage: fields.choice("on_damage", on_damage, findings).unwrap_or(OnDamage::Keep),
+        log: match at {
+            None => Some(Log::Stdout),
+            Some(_) => fields.read("log", destination, findings),
+        },
+        retention: fields.time("retention", Duration::from_secs(3_600)..=3_650 * DAY, findings),
+        max_size: fields.size("max_size", MAX_SIZES, findings),
+        queue: fields.number("queue", findings),
+        detail: fields.number("detail", findings),
+        redact_query: fields.each("redact_query", At::owned_text, findings),
+        client_ip: fields.choice("client_ip", client_ips, findings).unwrap_or(ClientIp::Full),
     }
-    violations.log = fields.take("log").and_then(|at| destination(&at, findings));
-    if let Some(at) = fields.take("retention") {
-        let range = Duration::from_secs(3_600)..=3_650 * DAY;
-        violations.retention = at.duration(range, findings).unwrap_or(DEFAULT_RETENTION);
-    }
-    if let Some(at) = fields.take("max_size") {
-        violations.max_size = at.size(MAX_SIZES, findings).unwrap_or(DEFAULT_MAX_SIZE);
-    }
-    if let Some(queue) = fields.take("queue").and_then(|at| at.integer(1..=1_000_000, findings)) {
-        violations.queue = usize::try_from(queue).unwrap_or(violations.queue);
-    }
-    if let Some(detail) = fields.take("detail").and_then(|at| at.integer(0..=1_000_000, findings)) {
-        violations.detail = detail.unsigned_abs();
-    }
-    for at in fields.list("redact_query", findings) {
-        violations.redact_query.extend(at.text(findings).map(str::to_owned));
-    }
-    if let Some(at) = fields.take("client_ip") {
-        violations.client_ip = at.choice(&CLIENT_IPS, findings).unwrap_or(ClientIp::Full);
-    }
-    violations
 }
 
 /// A file, or `stdout`.

@@ -55,7 +55,8 @@ fn forms_are_all_those_of_a_list_or_what_a_probe_finds() {
 fn health_and_balance_have_defaults() {
     let backend = |origin: &str| read(&format!("    origin: {origin}\n")).sites[0].backend.clone();
     let plain = backend(URL);
-    assert_eq!((plain.balance, &plain.health), (Balance::RoundRobin, &Health::default()));
+    let health = Health { failures: 3, pause: Duration::from_secs(10), check: None };
+    assert_eq!((plain.balance, &plain.health), (Balance::RoundRobin, &health));
     assert!(plain.via && plain.rewrite_location && !plain.underscore_fields);
     let set = backend(&format!(
         "{{ url: '{URL}', balance: least-connections, health: {{ path: /up, failures: 2 }} }}"

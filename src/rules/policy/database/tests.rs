@@ -26,7 +26,7 @@ fn a_database_is_a_file_or_a_clickhouse_server() {
         let clickhouse = found.as_ref().and_then(Database::clickhouse).expect("ClickHouse");
         assert_eq!(clickhouse.server.to_string(), shown);
         assert_eq!(clickhouse.local, Path::new("data/beadle.db"));
-        assert_eq!(clickhouse.spool_size, DEFAULT_SPOOL_SIZE);
+        assert_eq!(clickhouse.spool_size, 1 << 30);
     }
     let file = Database::Sqlite("data/a.db".into());
     assert_eq!(database("database: data/a.db"), Ok(Some(file)));

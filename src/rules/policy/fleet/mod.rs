@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::{base::escape::shown, formats::valkey::Address, rules::keys};
+use crate::{formats::valkey::Address, rules::keys};
 
-use super::{findings::Findings, scalar::path, shape::At};
+use super::{findings::Findings, shape::At};
 
 pub(super) use self::likeness::fingerprint;
 
@@ -50,10 +50,6 @@ pub enum Alone {
     Judge,
 }
 
-impl Alone {
-    const ALL: [(&'static str, Self); 2] = [("excuse", Self::Excuse), ("judge", Self::Judge)];
-}
-
 /// Reads the section; without one there is no fleet. `fingerprint` is that of [`Fleet`].
 pub(super) fn read(
     at: Option<&At<'_>>,
@@ -66,21 +62,21 @@ pub(super) fn read(
     let shared = fields.require("shared", help, findings);
     let shared = shared.and_then(|at| address(&at, findings));
     let node = fields.take("node").and_then(|at| name(&at, LONGEST_NAME, findings));
-    let password_file = fields.take("password_file").and_then(|at| path(&at, findings));
-    let ca = fields.take("ca_file");
-    if let (Some(at), Some(shared)) = (&ca, &shared)
+    if let (Some(at), Some(shared)) = (fields.take("ca_file"), &shared)
         && !shared.tls
     {
         let help = "write rediss:// in 'shared', or leave 'ca_file' out";
-        findings.refuse(at, "the connection has no TLS", help);
+        findings.refuse(&at, "the connection has no TLS", help);
     }
+    let password_file = fields.some_file("password_file", findings);
+    let ca_file = fields.some_file("ca_file", findings);
     let prefix = fields.take("prefix").and_then(|at| name(&at, LONGEST_PREFIX, findings));
-    let alone = fields.take("alone").and_then(|at| at.choice(&Alone::ALL, findings));
+    let alone = fields.choice("alone", [Alone::Excuse, Alone::Judge], findings);
     Some(Fleet {
         shared: shared?,
         node,
         password_file,
-        ca_file: ca.and_then(|at| path(&at, findings)),
+        ca_file,
         prefix: prefix.unwrap_or_else(|| DEFAULT_FLEET_PREFIX.to_owned()),
         alone: alone.unwrap_or_default(),
         fingerprint: fingerprint(),
@@ -100,12 +96,9 @@ fn address(at: &At<'_>, findings: &mut Findings) -> Option<Address> {
 
 /// A short name that is safe in keys, logs and labels.
 fn name(at: &At<'_>, longest: usize, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?;
     let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    if text.is_empty() || text.len() > longest || !text.chars().all(is_fine) {
-        let help = format!("write at most {longest} letters, digits, '.', '-' and '_'");
-        findings.refuse(at, format!("'{}' is not a name", shown(text)), help);
-        return None;
-    }
-    Some(text.to_owned())
+    let is_name = |text: &str| (1..=longest).contains(&text.len()) && text.chars().all(is_fine);
+    let help = format!("write at most {longest} letters, digits, '.', '-' and '_'");
+    let parse = |text: &str| is_name(text).then(|| text.to_owned());
+    at.parsed(parse, "is not a name", &help, findings)
 }

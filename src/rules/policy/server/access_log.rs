@@ -3,8 +3,8 @@
 use crate::rules::keys;
 
 use super::super::{
+    fields::Fields,
     findings::Findings,
-    shape::Fields,
     violations::{Log, destination},
     yaml::Value,
 };
@@ -30,15 +30,14 @@ pub enum AccessFormat {
 
 /// Reads a file, `stdout`, or a mapping with `file` and `format`.
 pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Option<AccessLog> {
-    const FORMATS: [(&str, AccessFormat); 2] =
-        [("json", AccessFormat::Json), ("combined", AccessFormat::Combined)];
     let at = fields.take("access_log")?;
     let format = AccessFormat::default();
     let Value::Map(_) = at.node.value else {
         return Some(AccessLog { log: destination(&at, findings)?, format });
     };
     let fields = at.fields(&keys::ACCESS_LOG, findings)?;
-    let format = fields.take("format").and_then(|at| at.choice(&FORMATS, findings));
+    let formats = [AccessFormat::Json, AccessFormat::Combined];
+    let format = fields.choice("format", formats, findings);
     let named = fields.require("file", "name a file, or write 'file: stdout'", findings)?;
     Some(AccessLog { log: destination(&named, findings)?, format: format.unwrap_or_default() })
 }

@@ -5,10 +5,11 @@ use std::{net::SocketAddr, path::PathBuf};
 use crate::rules::keys;
 
 use super::super::{
+    fields::Fields,
     findings::Findings,
     host::{self, Host},
-    scalar::{path, socket},
-    shape::{At, Fields},
+    scalar::socket,
+    shape::At,
     yaml::Value,
 };
 use super::{
@@ -64,9 +65,8 @@ pub(super) fn admin(
         return Some(Admin::at(private(&at, address, clashes(address), None, findings)));
     };
     let fields = at.fields(&keys::ADMIN, findings)?;
-    let hosts = fields.list("hosts", findings);
-    let hosts = hosts.iter().filter_map(|at| host::read(at, findings)).collect();
-    let token_file = fields.take("token_file").and_then(|at| path(&at, findings));
+    let hosts = fields.each("hosts", host::read, findings);
+    let token_file = fields.some_file("token_file", findings);
     let address = match fields.take("address") {
         None => refuse_default(findings),
         Some(at) => {

@@ -6,12 +6,7 @@ use ipnet::IpNet;
 
 use crate::rules::{
     keys,
-    policy::{
-        findings::Findings,
-        scalar::socket,
-        shape::{At, Fields},
-        yaml::Value,
-    },
+    policy::{fields::Fields, findings::Findings, scalar::socket, shape::At, yaml::Value},
 };
 
 /// The listener for questions of other servers.
@@ -35,10 +30,8 @@ pub(super) fn read(
     let (at, refuse_status) = match at.node.value {
         Value::Map(_) => {
             let fields = at.fields(&keys::DECIDE, findings)?;
-            let status = fields.take("refuse_status");
-            let status = status.and_then(|at| at.integer(400..=499, findings));
-            let address = fields.require("address", "write 'address: 127.0.0.1:9091'", findings);
-            (address?, status.and_then(|status| u16::try_from(status).ok()))
+            let status = fields.some_number("refuse_status", findings);
+            (fields.require("address", "write 'address: 127.0.0.1:9091'", findings)?, status)
         }
         _ => (at, None),
     };

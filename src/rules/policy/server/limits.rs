@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::rules::keys;
 
-use super::super::{findings::Findings, shape::Fields};
+use super::super::{fields::Fields, findings::Findings};
 
 /// Limits for clients and their connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,55 +34,28 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            header_time: Duration::from_secs(15),
-            header_size: 32 << 10,
-            header_fields: 100,
-            body_rate: 500,
-            connections: 20_000,
-            connections_per_network: 1_000,
-            requests: None,
-            requests_per_network: None,
-            handshake_time: Duration::from_secs(10),
-        }
+        limits(&Fields::absent(&keys::LIMITS), &mut Findings::default())
     }
 }
 
 /// Reads the section; every limit that it leaves out has its default.
-pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Limits {
-    let mut limits = Limits::default();
-    let Some(fields) = fields.take("limits").and_then(|at| at.fields(&keys::LIMITS, findings))
-    else {
-        return limits;
-    };
+pub(super) fn read(server: &Fields<'_>, findings: &mut Findings) -> Limits {
+    limits(&Fields::of(server.take("limits").as_ref(), &keys::LIMITS, findings), findings)
+}
+
+fn limits(fields: &Fields<'_>, findings: &mut Findings) -> Limits {
     let times = Duration::from_secs(1)..=Duration::from_secs(600);
-    if let Some(time) = fields.duration("header_time", times.clone(), findings) {
-        limits.header_time = time;
-    }
-    if let Some(time) = fields.duration("handshake_time", times, findings) {
-        limits.handshake_time = time;
-    }
     // Above this, the parser of the proxy library refuses a header.
-    let sizes = 4 << 10..=1_000 << 10;
-    let size = fields.take("header_size").and_then(|at| at.size(sizes, findings));
-    limits.header_size =
-        size.and_then(|size| usize::try_from(size).ok()).unwrap_or(limits.header_size);
-    let mut count = |key: &str, most: i64| {
-        fields.take(key).and_then(|at| at.integer(1..=most, findings)).map(i64::unsigned_abs)
-    };
-    // The parser of the proxy library takes no more.
-    if let Some(fields) = count("header_fields", 250).and_then(|n| u32::try_from(n).ok()) {
-        limits.header_fields = fields;
+    let size = fields.size("header_size", 4 << 10..=1_000 << 10, findings);
+    Limits {
+        header_time: fields.time("header_time", times.clone(), findings),
+        header_size: usize::try_from(size).unwrap_or(usize::MAX),
+        header_fields: fields.number("header_fields", findings),
+        body_rate: fields.number("body_rate", findings),
+        connections: fields.number("connections", findings),
+        connections_per_network: fields.number("connections_per_network", findings),
+        requests: fields.some_number("requests", findings),
+        requests_per_network: fields.some_number("requests_per_network", findings),
+        handshake_time: fields.time("handshake_time", times, findings),
     }
-    limits.body_rate = count("body_rate", 1_000_000).unwrap_or(limits.body_rate);
-    if let Some(all) = count("connections", 1_000_000).and_then(|n| usize::try_from(n).ok()) {
-        limits.connections = all;
-    }
-    if let Some(one) = count("connections_per_network", 1_000_000).and_then(|n| n.try_into().ok()) {
-        limits.connections_per_network = one;
-    }
-    limits.requests = count("requests", 1_000_000).and_then(|n| usize::try_from(n).ok());
-    limits.requests_per_network =
-        count("requests_per_network", 1_000_000).and_then(|n| u32::try_from(n).ok());
-    limits
 }

@@ -4,12 +4,7 @@ use std::net::SocketAddr;
 
 use crate::rules::keys;
 
-use super::super::{
-    findings::Findings,
-    scalar::socket,
-    shape::{At, Fields},
-    yaml::Value,
-};
+use super::super::{fields::Fields, findings::Findings, scalar::socket, shape::At, yaml::Value};
 use super::{
     address::{DEFAULT_LISTEN, clash, known},
     tls::{Tls, tls},
@@ -65,15 +60,13 @@ fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
     }
     let fields = at.fields(&keys::LISTENER, findings)?;
     let address = fields.require("address", "write 'address: 0.0.0.0:8080'", findings);
-    let tls = fields.take("tls").and_then(|at| tls(&at, findings));
-    let redirect = fields.take("redirect");
-    let is_redirect = redirect.as_ref().and_then(|at| at.choice(&[("https", true)], findings));
-    if let (Some(at), true) = (&redirect, fields.take("tls").is_some()) {
-        findings.refuse(at, "a redirect to HTTPS where HTTPS is", "remove one of the two");
+    let tls = fields.read("tls", tls, findings);
+    let is_redirect = fields.choice("redirect", [true], findings);
+    if let (Some(at), Some(_)) = (fields.take("redirect"), fields.take("tls")) {
+        findings.refuse(&at, "a redirect to HTTPS where HTTPS is", "remove one of the two");
     }
     let is_redirect = is_redirect.unwrap_or_default();
-    let proxy_protocol = fields.take("proxy_protocol").and_then(|at| at.boolean(findings));
-    let proxy_protocol = proxy_protocol.unwrap_or_default();
+    let proxy_protocol = fields.is("proxy_protocol", findings);
     let address = socket(&address?, findings)?;
     Some(Listener { address, tls, is_redirect, proxy_protocol })
 }

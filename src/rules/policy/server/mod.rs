@@ -7,13 +7,14 @@ use ipnet::IpNet;
 use crate::rules::keys;
 
 use super::{
+    fields::Fields,
     findings::Findings,
     scalar::network,
     shape::At,
     timeouts::{self, Timeouts},
 };
 
-use self::address::{clash, known};
+use self::address::clash;
 pub use self::{
     access_log::{AccessFormat, AccessLog},
     address::{DEFAULT_ADMIN, DEFAULT_LISTEN},
@@ -21,10 +22,7 @@ pub use self::{
     decide::Decide,
     limits::Limits,
     listener::Listener,
-    tls::{
-        Acme, CertificateFiles, DEFAULT_ACME_DIRECTORY, DEFAULT_ACME_FOLDER, Tls,
-        certificate_places,
-    },
+    tls::{Acme, CertificateFiles, DEFAULT_ACME_DIRECTORY, Tls, certificate_places},
 };
 
 mod access_log; // the log of all requests
@@ -58,26 +56,10 @@ pub struct Server {
 
 /// Reads the `server` section; without one, the defaults.
 pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
-    let fields = at.and_then(|at| at.fields(&keys::SERVER, findings));
-    let Some(fields) = fields else {
-        return Server {
-            listen: vec![Listener::plain(known(DEFAULT_LISTEN))],
-            admin: Some(Admin::at(known(DEFAULT_ADMIN))),
-            decide: None,
-            trusted_proxies: Vec::new(),
-            access_log: None,
-            timeouts: Timeouts::default(),
-            limits: Limits::default(),
-            threads: None,
-        };
-    };
+    let fields = Fields::of(at, &keys::SERVER, findings);
     let listen = listener::listeners(&fields, findings);
     let admin = admin::admin(&fields, &listen, findings);
-    let trusted_proxies: Vec<IpNet> = fields
-        .list("trusted_proxies", findings)
-        .iter()
-        .filter_map(|at| network(at, findings))
-        .collect();
+    let trusted_proxies = fields.each("trusted_proxies", network, findings);
     if trusted_proxies.is_empty() && listen.iter().any(|one| one.proxy_protocol) {
         let help = "add 'trusted_proxies' with the addresses of the proxies in front";
         let message = "'proxy_protocol' needs proxies that are trusted";
@@ -97,10 +79,7 @@ pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
         access_log: access_log::read(&fields, findings),
         timeouts: timeouts::read(&fields, findings),
         limits: limits::read(&fields, findings),
-        threads: fields
-            .take("threads")
-            .and_then(|at| at.integer(1..=1_024, findings))
-            .and_then(|n| usize::try_from(n).ok()),
+        threads: fields.some_number("threads", findings),
     }
 }
 

@@ -5,19 +5,18 @@ use std::{net::IpAddr, path::PathBuf};
 use crate::{base::escape::shown, rules::keys};
 
 use super::super::{
+    fields::Fields,
     findings::Findings,
     host::{self, Host, split_port},
     places::Spot,
     scalar::path,
-    shape::{At, Fields},
+    shape::At,
     sites::Site,
     yaml::{self, Value},
 };
 
 /// The default authority: Let's Encrypt.
 pub const DEFAULT_ACME_DIRECTORY: &str = "https://acme-v02.api.letsencrypt.org/directory";
-/// The default folder for what ACME writes.
-pub const DEFAULT_ACME_FOLDER: &str = "data/acme";
 
 /// The certificates of a TLS listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +116,7 @@ pub(super) fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
             Some(Tls { certificates: files.collect(), acme: None })
         }
         ["acme"] => {
-            Some(Tls { certificates: Vec::new(), acme: acme(&fields.take("acme")?, findings) })
+            Some(Tls { certificates: Vec::new(), acme: fields.read("acme", acme, findings) })
         }
         [] => {
             let help = "write 'certificate' and 'key', or 'certificates', or 'acme'";
@@ -167,33 +166,27 @@ fn child<'n>(at: &At<'n>, key: &str) -> Option<At<'n>> {
 
 fn acme(at: &At<'_>, findings: &mut Findings) -> Option<Acme> {
     let fields = at.fields(&keys::ACME, findings)?;
-    let contact = fields.list("contact", findings);
-    let hosts = fields.list("hosts", findings);
-    let directory = fields.take("directory").and_then(|at| directory(&at, findings));
-    let folder = fields.take("folder").and_then(|at| path(&at, findings));
+    let directory = fields.read("directory", directory, findings);
     Some(Acme {
-        contact: contact.iter().filter_map(|at| address(at, findings)).collect(),
-        hosts: hosts.iter().filter_map(|at| exact_host(at, findings)).collect(),
+        contact: fields.each("contact", address, findings),
+        hosts: fields.each("hosts", exact_host, findings),
         directory: directory.unwrap_or_else(|| DEFAULT_ACME_DIRECTORY.to_owned()),
-        root: fields.take("root").and_then(|at| path(&at, findings)),
-        folder: folder.unwrap_or_else(|| DEFAULT_ACME_FOLDER.into()),
+        root: fields.some_file("root", findings),
+        folder: fields.file("folder", findings),
     })
 }
 
 /// `admin@example.com`, as a `mailto:` URL (RFC 8555 §7.3).
 fn address(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?;
-    let bare = text.strip_prefix("mailto:").unwrap_or(text);
-    let is_address = bare.split_once('@').is_some_and(|(user, host)| {
+    let parse = |text: &str| {
+        let bare = text.strip_prefix("mailto:").unwrap_or(text);
+        let (user, host) = bare.split_once('@')?;
         let is_word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
-        is_word(user) && is_word(host) && !bare.contains([',', '?', ':'])
-    });
-    if !is_address {
-        let message = format!("'{}' is not an e-mail address", shown(text));
-        findings.refuse(at, message, "write for example admin@example.com");
-        return None;
-    }
-    Some(format!("mailto:{bare}"))
+        let is_address = is_word(user) && is_word(host) && !bare.contains([',', '?', ':']);
+        is_address.then(|| format!("mailto:{bare}"))
+    };
+    let help = "write for example admin@example.com";
+    at.parsed(parse, "is not an e-mail address", help, findings)
 }
 
 /// A host that HTTP-01 can prove (RFC 8555 §8.3).
@@ -215,14 +208,13 @@ fn exact_host(at: &At<'_>, findings: &mut Findings) -> Option<String> {
 }
 
 fn directory(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?;
-    let host = text.strip_prefix("https://").unwrap_or_default();
-    if host.is_empty() || host.starts_with('/') || !text.bytes().all(|b| b.is_ascii_graphic()) {
-        let message = format!("'{}' is not the URL of an authority", shown(text));
-        findings.refuse(at, message, format!("write for example {DEFAULT_ACME_DIRECTORY}"));
-        return None;
-    }
-    Some(text.to_owned())
+    let parse = |text: &str| {
+        let host = text.strip_prefix("https://")?;
+        let is_url = !host.is_empty() && !host.starts_with('/');
+        (is_url && text.bytes().all(|b| b.is_ascii_graphic())).then(|| text.to_owned())
+    };
+    let help = format!("write for example {DEFAULT_ACME_DIRECTORY}");
+    at.parsed(parse, "is not the URL of an authority", &help, findings)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ fn a_share_is_a_percentage() {
         let found = Share::parse(text).map(|share| share.to_string());
         assert_eq!(found.as_deref(), expected, "{text:?}");
     }
-    let tenth = Share::TENTH;
+    let tenth = Share(100);
     for (part, whole, is_reached) in
         [(1, 10, true), (9, 91, false), (0, 1, false), (0, 0, true), (u64::MAX, u64::MAX, true)]
     {
