@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{
     conditions::Asked,
     crawlers::{Choice, choices},
-    frame::{Frame, ask, condition, html, live, notice},
+    frame::{Frame, ask, condition, live, notice},
     link,
     over_time::OverTime,
     sheet::sheet,
@@ -20,7 +20,7 @@ use super::{
     words,
 };
 use crate::{
-    desk::admin::View,
+    desk::admin::{View, html},
     records::{
         counts::{Counted, Dimension, Place, Question},
         record::{Error, Violation},

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::{
     chart::trend,
     conditions::Asked,
-    frame::{Frame, ask, condition, html, live},
+    frame::{Frame, ask, condition, live},
     link,
     span::{Days, SpanLink},
     time::exact,
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     base::escape::shown,
-    desk::admin::View,
+    desk::admin::{View, html},
     records::tally::Claimant,
     review::report::{
         number::{grouped, share},

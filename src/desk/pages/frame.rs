@@ -6,9 +6,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-pub(super) use crate::desk::admin::html;
 use crate::{
-    desk::admin::{Live, View},
+    desk::admin::{Live, View, html},
     records::{
         record::Error,
         violations::{Location, Store},

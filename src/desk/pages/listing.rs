@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     conditions::Asked,
-    frame::{Frame, ask, condition, html},
+    frame::{Frame, ask, condition},
     link,
     time::second,
     violation::{reading, rule},
@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     base::escape,
-    desk::admin::View,
+    desk::admin::{View, html},
     records::{
         record::{Error, Filter, Listing as Listed, REASONS, Violation},
         tally::{Claimant, FORM},

@@ -9,10 +9,13 @@ use axum::{
 
 use super::{
     conditions::Asked,
-    frame::{Frame, html},
+    frame::Frame,
     listing::{Choice, Row, Wanted, row},
 };
-use crate::{desk::admin::View, records::record::Filter};
+use crate::{
+    desk::admin::{View, html},
+    records::record::Filter,
+};
 
 /// The violations that the page begins with.
 const SHOWN: usize = 50;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{
     chart::trend,
     conditions::Asked,
-    frame::{Frame, html, live, try_ask},
+    frame::{Frame, live, try_ask},
     health::{Health, health},
     link,
     over_time::OverTime,
@@ -19,7 +19,7 @@ use super::{
     words::class,
 };
 use crate::{
-    desk::admin::View,
+    desk::admin::{View, html},
     records::{
         counts::{Counted, Dimension, Question},
         record::Error,

@@ -14,12 +14,12 @@ use axum::{
 use url::form_urlencoded;
 
 use super::{
-    frame::{Frame, html, live, work},
+    frame::{Frame, live, work},
     link, time, words,
 };
 use crate::{
     base::escape,
-    desk::admin::{Live, View},
+    desk::admin::{Live, View, html},
     review::explanation::{self, Excerpt, Explanation, Fault, Line, Question, Rungs},
     state::publication::Snapshot,
 };

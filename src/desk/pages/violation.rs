@@ -10,12 +10,12 @@ use axum::{
 };
 
 use super::{
-    frame::{Frame, ask, html, notice},
+    frame::{Frame, ask, notice},
     link, words,
 };
 use crate::{
     base::{escape, text::Text},
-    desk::admin::View,
+    desk::admin::{View, html},
     formats::robots::Reading,
     records::{
         record::{Error, Filter, Robots, Violation, rule_line},

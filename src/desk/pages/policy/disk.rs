@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{change::Changes, mask::masked, words::grouped};
+use super::{change::Changes, mask::masked};
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},
@@ -10,7 +10,7 @@ use crate::{
     },
     desk::pages::time::second,
     outside::alerts::Refusal,
-    review::trial,
+    review::{report::number::grouped, trial},
     rules::enforce::Moment,
     state::publication::{PolicyRead, Snapshot, read_policy},
 };

@@ -10,10 +10,13 @@ use axum::{
 
 use self::{disk::OnDisk, words::Group};
 use super::{
-    frame::{Frame, html, live, work},
+    frame::{Frame, live, work},
     time,
 };
-use crate::{base::escape, desk::admin::View};
+use crate::{
+    base::escape,
+    desk::admin::{View, html},
+};
 
 mod change; // what the file on disk would change
 mod disk; // the file on disk

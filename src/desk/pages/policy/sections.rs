@@ -1,8 +1,9 @@
 //! The sections of a policy beside its sites, in words.
 
-use super::words::{Group, fact, grouped, list, time, yes};
+use super::words::{Group, fact, list, time, yes};
 use crate::{
     base::escape,
+    review::report::number::grouped,
     rules::policy::{
         Alert, ClickHouse, ClientIp, Database, Evidence, Log, OnDamage, Policy, Server, Violations,
         size_text,

@@ -1,6 +1,6 @@
 //! Facts about a policy in words.
 
-pub(super) use crate::{desk::pages::duration::time, review::report::number::grouped};
+pub(super) use crate::desk::pages::duration::time;
 
 /// Facts under one heading.
 pub(super) struct Group {

@@ -7,18 +7,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{
-    changes::Changes,
-    file::FileView,
-    here::SiteInForce,
-    words::{count, second},
-};
+use super::{changes::Changes, file::FileView, here::SiteInForce, words::second};
 use crate::{
     base::{escape, text::Text},
     desk::{
-        admin::View,
+        admin::{View, html},
         pages::{
-            frame::{Frame, ask, html, notice},
+            frame::{Frame, ask, notice},
             link,
         },
     },
@@ -27,6 +22,7 @@ use crate::{
         record::{Edition, Error},
         violations::Store,
     },
+    review::report::number::count,
 };
 
 /// The most periods among which those of the edition are looked for.

@@ -1,10 +1,7 @@
 //! A file line by line, as a page shows it: escaped, and no more than a page can hold.
 
-use super::{
-    hits::{Count, Hits},
-    words::grouped,
-};
-use crate::{base::escape, formats::robots};
+use super::hits::{Count, Hits};
+use crate::{base::escape, formats::robots, review::report::number::grouped};
 
 /// The most lines of a page. The whole file can be downloaded.
 const MOST_LINES: usize = 2_000;

@@ -13,14 +13,14 @@ use super::{
     here::{SiteInForce, Wanted},
     hits::FETCH,
     site,
-    words::{NOT_KEPT, grouped, hosts, second},
+    words::{NOT_KEPT, hosts, second},
 };
 use crate::{
     desk::{
-        admin::View,
+        admin::{View, html},
         pages::{
             conditions::Asked,
-            frame::{Frame, NoAnswer, html, live, try_ask},
+            frame::{Frame, NoAnswer, live, try_ask},
             link,
             span::SpanLink,
             time::exact,
@@ -31,7 +31,7 @@ use crate::{
         record::Error,
         violations::Store,
     },
-    review::report::Span,
+    review::report::{Span, number::grouped},
 };
 
 #[derive(Template)]

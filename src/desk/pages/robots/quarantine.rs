@@ -16,18 +16,19 @@ use super::{
     changes::Changes,
     file::FileView,
     here::SiteInForce,
-    words::{count, hold, reason, second},
+    words::{hold, reason, second},
 };
 use crate::{
     desk::{
-        admin::View,
-        pages::frame::{Frame, ask, html, notice, work},
+        admin::{View, html},
+        pages::frame::{Frame, ask, notice, work},
     },
     formats::robots::{self, RobotsTxt},
     records::{
         record::{Error, Quarantined},
         violations::Store,
     },
+    review::report::number::count,
     rules::policy::Source,
     state::publication::Hold,
 };

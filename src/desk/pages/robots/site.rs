@@ -16,15 +16,15 @@ use super::{
     file::FileView,
     here::{SiteInForce, Wanted},
     hits::{self, FETCH, Hits},
-    words::{NOT_KEPT, count, grouped, hosts, reason, second, share, source, time},
+    words::{NOT_KEPT, hosts, reason, second, source, time},
 };
 use crate::{
     base::{diagnostic::Diagnostic, text::Text},
     desk::{
-        admin::View,
+        admin::{View, html},
         pages::{
             conditions::Asked,
-            frame::{Frame, NoAnswer, html, live, try_ask},
+            frame::{Frame, NoAnswer, live, try_ask},
             link,
             span::{Days, SpanLink},
             time::exact,
@@ -37,7 +37,10 @@ use crate::{
         tally::Claimant,
         violations::Store,
     },
-    review::report::Span,
+    review::report::{
+        Span,
+        number::{count, grouped, share},
+    },
     rules::{enforce::Site, policy::Source},
 };
 

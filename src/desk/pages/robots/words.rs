@@ -1,9 +1,6 @@
 //! Numbers, times and sites in words.
 
-pub(super) use crate::{
-    desk::pages::{duration::time, time::second},
-    review::report::number::{count, grouped, share},
-};
+pub(super) use crate::desk::pages::{duration::time, time::second};
 use crate::{
     records::record::Quarantined,
     rules::policy::{Policy, Source},

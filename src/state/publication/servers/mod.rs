@@ -6,8 +6,7 @@
 //! ```
 //! A site with one origin always uses it. Its health is only shown.
 //!
-//! May use: policy, metrics, fetch, enforce. Must not know: the files beside this folder, but for
-//! addresses.
+//! May use: policy, metrics, fetch, addresses. Must not know: the other files beside this folder.
 
 use std::{
     sync::{
