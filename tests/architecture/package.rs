@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::source::sources;
+use crate::PROGRAM;
 
 /// What the program is made of, and what a reader of the package wants to know. Nothing else is in it.
 const PARTS: [&str; 8] = [
@@ -55,7 +55,7 @@ fn the_package_has_what_the_build_needs_and_nothing_else() {
         assert!(PARTS.iter().any(|part| file.starts_with(part)), "{file} does not belong");
     }
     // Tests may read more than the package has.
-    for source in sources() {
+    for source in &PROGRAM.sources {
         let path = Path::new("src").join(&source.path);
         assert!(files.contains(&path), "{}", path.display());
         let text = source.text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();

@@ -1,77 +1,63 @@
 //! The rules that one file can break.
 
 use crate::{
+    code::Name,
     design::{
-        BASE, CLOCK_ROOMS, CLOCKS, CRATES, EFFECTS, MOST_LINES, PRINTING, PURE_ROOMS, SOCKET_ROOMS,
-        SOCKETS, rooms,
+        ADDRESSES, BASE, CLOCK_ROOMS, CLOCKS, CRATES, EFFECTS, HANDED_ON, MOST_LINES, PRINTING,
+        PURE_ROOMS, SOCKET_ROOMS, SOCKETS, rooms,
     },
+    program::{is_below, room_of},
     source::Source,
+    uses::stated_use,
 };
+
+/// The sentence of a rule, if a name in a file breaks it.
+type Rule = fn(&Source, &Name) -> Option<String>;
+
+const RULES: [Rule; 11] = [
+    later_room,
+    room_by_super,
+    foreign_name,
+    glob,
+    distant_crate,
+    clock,
+    socket,
+    effect,
+    printing,
+    build_facts,
+    unwrap,
+];
 
 /// The sentences of the rules that a file breaks, each with its place.
 pub(crate) fn faults(source: &Source) -> Vec<String> {
+    let of_name = |name| RULES.iter().filter_map(move |rule| rule(source, name));
+    let names = source.code.names.iter();
+    let faults = names.flat_map(|name| of_name(name).map(|sentence| (name.line, sentence)));
+    let faults = faults.chain(faults_of_file(source));
+    faults.map(|(line, sentence)| format!("src/{}:{line}: {sentence}", source.path)).collect()
+}
+
+fn faults_of_file(source: &Source) -> Vec<(usize, String)> {
     let mut faults = Vec::new();
-    let mut fault = |line: usize, sentence: String| {
-        faults.push(format!("src/{}:{line}: {sentence}", source.path));
-    };
-    for (line, room) in rooms_used(source) {
-        if let Some(sentence) = may_not_use(source.room(), &room) {
-            fault(line, sentence);
-        }
-    }
-    for (line, code) in source.code() {
-        for (name, places) in CRATES {
-            let is_at_home = places.iter().any(|place| source.place().starts_with(place));
-            if !is_at_home && names_crate(&code, name) {
-                let places = places.join(" and ");
-                fault(line, format!("the crate '{name}' is known in {places} only"));
-            }
-        }
-        let clock = CLOCKS.iter().find(|clock| code.contains(**clock));
-        if let Some(clock) = clock.filter(|_| !CLOCK_ROOMS.contains(&source.room())) {
-            let rooms = CLOCK_ROOMS.join(", ");
-            fault(line, format!("a clock is read in {rooms} only, and given to others: {clock}"));
-        }
-        let printing = PRINTING.iter().find(|name| has_word(&code, name));
-        if let Some(name) = printing.filter(|_| source.room() != "cli") {
-            fault(line, format!("nothing is printed outside cli: {name}"));
-        }
-        let socket = SOCKETS.iter().find(|name| has_word(&code, name));
-        if let Some(name) = socket.filter(|_| !SOCKET_ROOMS.contains(&source.room())) {
-            let rooms = SOCKET_ROOMS.join(", ");
-            fault(line, format!("sockets are opened in {rooms} only: {name}"));
-        }
-        let effect = EFFECTS.iter().find(|name| code.contains(**name));
-        if let Some(name) = effect.filter(|_| PURE_ROOMS.contains(&source.room())) {
-            fault(line, format!("{} does no input and no output: {name}", source.room()));
-        }
-        if code.contains("env!(") && source.room() != "version" {
-            fault(line, "what cargo says of the build is read in version only".to_owned());
-        }
-        if code.contains("pub use crate::") || code.contains("pub(crate) use crate::") {
-            let sentence = "a room hands on no names of another one: name their owner";
-            fault(line, sentence.to_owned());
-        }
-        if code.contains(".unwrap()") {
-            let sentence = "no unwrap outside tests; expect names the invariant";
-            fault(line, sentence.to_owned());
-        }
-        if supers(&code) >= source.depth() {
-            fault(line, "another room is named by crate::, never reached by super::".to_owned());
-        }
-    }
     let length = source.text.lines().count();
     if length > MOST_LINES {
-        fault(length, format!("a file has at most {MOST_LINES} lines, not {length}"));
+        faults.push((length, format!("a file has at most {MOST_LINES} lines, not {length}")));
     }
     let stem = source.path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
     if stem.ends_with("ed") {
-        fault(1, format!("a file is named by a noun, not by a participle: {stem}"));
+        faults.push((1, format!("a file is named by a noun, not by a participle: {stem}")));
     }
     if source.is_room() && stated_use(&source.text).is_none() {
-        fault(1, "the doc of a room ends with the line 'May use: …'".to_owned());
+        faults.push((1, "the doc of a room ends with the line 'May use: …'".to_owned()));
     }
     faults
+}
+
+fn later_room(source: &Source, name: &Name) -> Option<String> {
+    name.way
+        .iter()
+        .filter_map(|path| room_of(path))
+        .find_map(|used| may_not_use(source.room(), used))
 }
 
 /// The sentence that is broken where one room uses another, if it may not.
@@ -95,107 +81,72 @@ fn may_not_use(room: &str, other: &str) -> Option<String> {
     }
 }
 
-/// The rooms that a file names by `crate::`, with the line; `beadle::` in the program.
-pub(crate) fn rooms_used(source: &Source) -> Vec<(usize, String)> {
-    let mut used = Vec::new();
-    let mut text = String::new();
-    let mut starts = Vec::new();
-    for (line, code) in source.code() {
-        starts.push((text.len(), line));
-        text.push_str(&code);
-        text.push('\n');
-    }
-    let line_of = |at: usize| {
-        let before = starts.iter().take_while(|(start, _)| *start <= at);
-        before.last().map_or(1, |(_, line)| *line)
-    };
-    for root in ["crate::", "beadle::"] {
-        for (at, _) in text.match_indices(root) {
-            let is_word = text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
-            if is_word {
-                continue;
-            }
-            let rest = &text[at + root.len()..];
-            let mut rooms = Vec::new();
-            second_names((rest, 0), 0, &mut rooms);
-            for (offset, name) in rooms {
-                used.push((line_of(at + root.len() + offset), name));
-            }
-        }
-    }
-    used
+fn room_by_super(source: &Source, name: &Name) -> Option<String> {
+    let is_named = name.path.starts_with("crate::") || name.path.starts_with("beadle::");
+    let reached = name.way.first().and_then(|path| room_of(path)).filter(|_| !is_named)?;
+    let sentence = "another room is named by crate::, never reached by super::";
+    (reached != source.room()).then(|| sentence.to_owned())
 }
 
-/// The second names of a path, or of every path in its braces: `{a::b, c::{d, e::f}}` has `b`, `d` and `e`.
-/// Returns where the path ends.
-fn second_names(
-    (text, at): (&str, usize),
-    level: usize,
-    names: &mut Vec<(usize, String)>,
-) -> usize {
-    let rest = &text[at..];
-    if rest.starts_with('{') {
-        let mut at = at + 1;
-        loop {
-            at += text[at..].find(|c: char| !(c.is_whitespace() || c == ',')).unwrap_or(0);
-            if !text[at..].starts_with(|c: char| c.is_alphanumeric() || "_{".contains(c)) {
-                return at + 1;
-            }
-            at = second_names((text, at), level, names);
-        }
-    }
-    let length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-    let is_longer = rest[length..].starts_with("::");
-    if level == 0 && is_longer {
-        return second_names((text, at + length + 2), 1, names);
-    }
-    names.push((at, rest[..length].to_owned()));
-    let mut depth = 0;
-    let end = rest.find(|c| {
-        let is_end = depth == 0 && matches!(c, ',' | '}' | ';');
-        depth += i32::from(c == '{') - i32::from(c == '}');
-        is_end
-    });
-    at + end.unwrap_or(rest.len())
+fn foreign_name(source: &Source, name: &Name) -> Option<String> {
+    let mut rooms = name.way.iter().filter_map(|path| room_of(path));
+    let is_foreign = name.is_handed_on && rooms.any(|room| room != source.room());
+    is_foreign.then(|| "a room hands on no names of another one: name their owner".to_owned())
 }
 
-/// Whether the code names an external crate: `name::`, or `use name;`, not as a part of a path.
-fn names_crate(code: &str, name: &str) -> bool {
-    code.match_indices(name).any(|(at, _)| {
-        let (before, after) = (&code[..at], &code[at + name.len()..]);
-        let stands_alone = !before.ends_with(|c: char| c.is_alphanumeric() || "_:.".contains(c));
-        let is_imported = before.trim_end().ends_with("use");
-        stands_alone && (after.starts_with("::") || (is_imported && after.starts_with([';', ' '])))
-    })
+fn glob(_: &Source, name: &Name) -> Option<String> {
+    let is_glob = name.path.ends_with("::*");
+    is_glob.then(|| format!("an import says which names it brings: {}", name.path))
 }
 
-fn has_word(code: &str, word: &str) -> bool {
-    code.match_indices(word)
-        .any(|(at, _)| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+fn distant_crate(source: &Source, name: &Name) -> Option<String> {
+    let meant = name.way.last().filter(|path| !HANDED_ON.iter().any(|one| is_below(path, one)))?;
+    let (first, places) = CRATES.iter().find(|(first, _)| is_below(meant, first))?;
+    let is_at_home = places.split_whitespace().any(|place| source.place().starts_with(place));
+    let places = places.replace(' ', " and ");
+    (!is_at_home).then(|| format!("the crate '{first}' is known in {places} only"))
 }
 
-/// The most `super::` in a row.
-fn supers(code: &str) -> usize {
-    let mut most = 0;
-    for (at, _) in code.match_indices("super::") {
-        let mut rest = &code[at..];
-        let mut count = 0;
-        while let Some(next) = rest.strip_prefix("super::") {
-            (rest, count) = (next, count + 1);
-        }
-        most = most.max(count);
-    }
-    most
+fn clock(source: &Source, name: &Name) -> Option<String> {
+    let clock = CLOCKS.iter().find(|clock| name.meant().ends_with(**clock))?;
+    let rooms = CLOCK_ROOMS.replace(' ', ", ");
+    let sentence = || format!("a clock is read in {rooms} only, and given to others: {clock}");
+    (!has(CLOCK_ROOMS, source.room())).then(sentence)
 }
 
-/// What the doc of a room says that it may use: the last paragraph.
-pub(crate) fn stated_use(text: &str) -> Option<String> {
-    let doc: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("//!")).collect();
-    let doc = doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n");
-    let last = doc.rsplit("\n\n").next()?;
-    let stated = last.strip_prefix("May use: ").or_else(|| {
-        let (_, stated) = last.split_once("\nMay use: ")?;
-        Some(stated)
-    })?;
-    Some(stated.split("Must not").next().unwrap_or(stated).to_owned())
+fn socket(source: &Source, name: &Name) -> Option<String> {
+    let meant = name.meant();
+    let is_socket = SOCKETS.iter().any(|socket| is_below(meant, socket));
+    let is_address = ADDRESSES.iter().any(|address| is_below(meant, address));
+    let is_allowed = !is_socket || is_address || has(SOCKET_ROOMS, source.room());
+    let rooms = SOCKET_ROOMS.replace(' ', ", ");
+    (!is_allowed).then(|| format!("sockets are opened in {rooms} only: {meant}"))
+}
+
+fn effect(source: &Source, name: &Name) -> Option<String> {
+    let meant = name.meant();
+    let is_effect = EFFECTS.iter().any(|effect| is_below(meant, effect));
+    let room = source.room();
+    (is_effect && has(PURE_ROOMS, room))
+        .then(|| format!("{room} does no input and no output: {meant}"))
+}
+
+fn printing(source: &Source, name: &Name) -> Option<String> {
+    let printing = PRINTING.iter().find(|printing| name.meant().ends_with(**printing))?;
+    (source.room() != "cli").then(|| format!("nothing is printed outside cli: {printing}"))
+}
+
+fn build_facts(source: &Source, name: &Name) -> Option<String> {
+    let is_read = name.path.ends_with("env!") && source.room() != "version";
+    is_read.then(|| "what cargo says of the build is read in version only".to_owned())
+}
+
+fn unwrap(_: &Source, name: &Name) -> Option<String> {
+    let is_unwrap = name.path == ".unwrap(" || name.meant().ends_with("::unwrap");
+    is_unwrap.then(|| "no unwrap outside tests; expect names the invariant".to_owned())
+}
+
+/// Whether a list of words has this one.
+fn has(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|one| one == word)
 }
