@@ -206,8 +206,8 @@ fn a_hangup_in_the_first_milliseconds_ends_nothing() {
     };
     // On a busy machine a signal may come between the first line and the second. A handler that is
     // late loses nearly all.
-    let rounds: Vec<_> = (0..4).map(|_| (0..16).filter(|_| survives()).count()).collect();
-    assert!(rounds.iter().any(|&survivors| survivors >= 12), "{rounds:?} of 16 each");
+    let survivors = (0..64).filter(|_| survives()).count();
+    assert!(survivors >= 16, "{survivors} of 64");
 }
 
 #[test]
