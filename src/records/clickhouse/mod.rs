@@ -2,7 +2,7 @@
 //!
 //! [`inserts`] turns what a node has into rows ([`Insert`]) without any connection; a [`Client`] sends
 //! them, and answers questions, each within a deadline. A row has the same key whenever it is sent, so
-//! an insert that comes again changes nothing. [`migrate`] makes the tables. A [`Reader`] answers the
+//! an insert that comes again changes nothing. [`migrate`] makes the tables. A `Reader` answers the
 //! questions of reports and pages, with the same meaning as the database of one node.
 //!
 //! May use: robots, tally, counts, record, text, escape, fetch. Must not know: violations, policy, the
