@@ -133,21 +133,19 @@ impl Conduct {
         let mut seats = Vec::new();
         for mode in [PaceMode::Throttle, PaceMode::Log] {
             let of_mode = || limits.iter().filter(|one| one.limit.mode == mode);
-            let key = |one: &AppliedLimit<'_>| Key::of_limit(&site.name, one, address);
-            for one in of_mode() {
-                let Some(most) = one.limit.concurrent else { continue };
-                match self.seats.take(key(one), most) {
-                    Some(seat) => seats.push(seat),
-                    None => {
-                        let too_soon = TooSoon { retry_after: 1 };
-                        return (seats, Some(Limited { applied: *one, too_soon }));
-                    }
-                }
+            let beyond =
+                |at, too_soon| of_mode().nth(at).map(|one| Limited { applied: *one, too_soon });
+            let keys: Vec<_> =
+                of_mode().map(|one| (Key::of_limit(&site.name, one, address), one.limit)).collect();
+            for (at, (key, limit)) in keys.iter().enumerate() {
+                let Some(most) = limit.concurrent else { continue };
+                let Some(seat) = self.seats.take(key.clone(), most) else {
+                    return (seats, beyond(at, TooSoon { retry_after: 1 }));
+                };
+                seats.push(seat);
             }
-            let keys: Vec<_> = of_mode().map(|one| (key(one), one.limit)).collect();
             if let Err((at, too_soon)) = self.limiter.count(&keys, now) {
-                let limited = of_mode().nth(at).map(|one| Limited { applied: *one, too_soon });
-                return (seats, limited);
+                return (seats, beyond(at, too_soon));
             }
         }
         (seats, None)

@@ -3,7 +3,7 @@
 use crate::{
     formats::robots::Access,
     rules::{
-        crawlers::{Class, Name, Standing},
+        crawlers::{Name, Standing},
         policy::Mode,
     },
 };
@@ -22,11 +22,7 @@ use super::{
 /// group. Another form of a path, which is no violation, hides no violation by another name.
 pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge) -> Decision<'r> {
     let claim = case.claim;
-    let of_name = |name: Name<'r>| {
-        let known = name.known().filter(|crawler| !claim.is_borrowed(crawler));
-        let standing = known.map_or(Standing::UNVERIFIABLE, |known| knowledge.standing(known));
-        Claimant { name, standing }
-    };
+    let of_name = |name: Name<'r>| Claimant { name, standing: case.standing(name, knowledge) };
     if site.is_withheld || case.target.is_robots_txt() {
         // Evidence about a crawler is collected from its first request, which is often this one.
         let standing =
@@ -55,11 +51,10 @@ pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge
             None => form,
         },
         Some(decision) => decision,
-        None if claim.class() == Class::None && case.is_nameless => {
-            court.judge_nameless(Class::None)
-        }
-        None if claim.class() == Class::App => court.judge_nameless(Class::App),
-        None => pass(Reason::Unbound, Standing::UNVERIFIABLE),
+        None => match case.nameless() {
+            Some(class) => court.judge_nameless(class),
+            None => pass(Reason::Unbound, Standing::UNVERIFIABLE),
+        },
     }
 }
 

@@ -1,11 +1,11 @@
 //! The rate limits that the operator sets for crawlers, and which of them count a request.
 //!
-//! They are no rules for crawlers: nobody has read them, so a request beyond one is no violation.
+//! No robots.txt has them. So a request beyond one is no violation.
 
 use crate::{
     formats::robots::Target,
     rules::{
-        crawlers::{Claim, Class, Kind, Name, Outcome, Standing},
+        crawlers::{Kind, Name, Outcome},
         policy::{Mode, RateLimit},
     },
 };
@@ -31,7 +31,7 @@ pub struct AppliedLimit<'r> {
     pub outcome: Outcome,
 }
 
-/// The limits that count a request. A crawler whose enforcement an override switches off has none.
+/// The limits that count a request. A crawler has none if an override sets its mode to `off`.
 pub fn applied_limits<'r>(
     site: &'r Site,
     case: Case<'r, '_>,
@@ -48,7 +48,7 @@ pub fn applied_limits<'r>(
             return None;
         }
         let outcome =
-            name.map_or(Outcome::Unverifiable, |name| outcome_of(name, case.claim, knowledge));
+            name.map_or(Outcome::Unverifiable, |name| case.standing(name, knowledge).outcome);
         let own = first_for(enforcement, name, outcome);
         let is_off = own.is_some_and(|one| one.mode == Mode::Off);
         (!is_off).then_some(AppliedLimit { number, limit, name, outcome })
@@ -61,8 +61,9 @@ pub fn applied_limits<'r>(
 fn counted_name<'r>(
     site: &Site,
     limit: &RateLimit,
-    Case { claim, is_nameless, .. }: Case<'r, '_>,
+    case: Case<'r, '_>,
 ) -> Option<Option<Name<'r>>> {
+    let claim = case.claim;
     let mut names = claim.tokens().chain(claim.programs());
     if let Some(name) = names.find(|name| has_name(&limit.tokens, *name)) {
         return Some(Some(name));
@@ -70,21 +71,13 @@ fn counted_name<'r>(
     let star_binds = &site.enforcement.star_binds;
     let is_bound = match claim.primary() {
         Some(name) => is_bound_by_star(star_binds, name) && !is_sent_by_a_person(name),
-        None => match claim.class() {
-            Class::None => is_nameless && star_binds.contains(&Class::None),
-            class => class == Class::App && star_binds.contains(&Class::App),
-        },
+        None => case.nameless().is_some_and(|class| star_binds.contains(&class)),
     };
     (limit.all && is_bound).then(|| claim.primary())
 }
 
 fn is_sent_by_a_person(name: Name<'_>) -> bool {
     name.known().is_some_and(|crawler| crawler.kind() == Kind::UserTriggered)
-}
-
-fn outcome_of(name: Name<'_>, claim: &Claim<'_>, knowledge: &impl Knowledge) -> Outcome {
-    let known = name.known().filter(|crawler| !claim.is_borrowed(crawler));
-    known.map_or(Standing::UNVERIFIABLE, |crawler| knowledge.standing(crawler)).outcome
 }
 
 /// Whether a path of the limit matches any form of the target.

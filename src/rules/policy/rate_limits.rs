@@ -78,7 +78,6 @@ fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option
         Some(_) => fields.take("requests"),
         None => fields.require("requests", HELP, findings),
     };
-    let is_for_requests = requests.is_some();
     let pace = requests.and_then(|at| requests_in_a_time(&at, findings));
     let burst = fields.number("burst", findings);
     let (mut tokens, mut all) = (HashSet::new(), false);
@@ -98,7 +97,7 @@ fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option
     Some(RateLimit {
         tokens,
         all,
-        pace: if is_for_requests { Some(pace?) } else { None },
+        pace,
         burst,
         concurrent,
         paths,

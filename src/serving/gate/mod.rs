@@ -201,9 +201,11 @@ impl Gate {
                 (answer, None)
             }
         };
-        let beyond = limited.map(|one| Answer::limited(page::limit(&one), &one));
-        let beyond = beyond.map(|one| one.tagged(visit.site, visit.target.letter()));
-        let (answer, refusal) = (beyond.or(answer), None);
+        let beyond = |one| {
+            Answer::limited(page::limit(&one), &one).tagged(visit.site, visit.target.letter())
+        };
+        let answer = limited.map(beyond).or(answer);
+        let refusal = None;
         Reception {
             answer,
             passage: Passage { site, class, action, hop, seats, record, refusal, account },

@@ -45,8 +45,8 @@ impl Key {
         Self { scope: scope.to_owned(), product_token, outcome, network }
     }
 
-    /// The key of a limit of the operator. All clients with a name of the catalogue or the policy whose
-    /// claim is not confirmed count as one, so that many strangers get no more than the crawler.
+    /// The key of a limit of the operator. Under a name of the catalogue or the policy, all clients without
+    /// confirmation count as one. So many strangers get no more than the crawler.
     pub(in crate::clients::conduct) fn of_limit(
         site: &str,
         applied: &AppliedLimit<'_>,
