@@ -20,7 +20,7 @@ use super::{
     name_table::hash,
     self_description::SelfDescription,
     site_names::SiteNames,
-    words::{Word, extent, next_start},
+    words::{Word, end_of_link, extent, next_start},
 };
 
 impl Catalogue {
@@ -169,7 +169,7 @@ impl Scan<'_> {
             true
         } else if self.begins_link(word) {
             self.description.note_link(word, self.text, is_nameless);
-            self.at = self.end_of_link(word.end);
+            self.at = end_of_link(self.text, word.end);
             true
         } else {
             false
@@ -187,12 +187,6 @@ impl Scan<'_> {
             (_, [b'w' | b'W', b'w' | b'W', b'w' | b'W', b'.', ..]) => true,
             _ => false,
         }
-    }
-
-    fn end_of_link(&self, from: usize) -> usize {
-        let rest = self.text.get(from..).unwrap_or_default();
-        let is_end = |b: &u8| b" \t;,)]>\"'".contains(b);
-        rest.iter().position(is_end).map_or(self.text.len(), |length| from + length)
     }
 
     /// Whether a name may stand at the place of this word or phrase.

@@ -32,6 +32,8 @@ const START: u8 = 2;
 const INNER: u8 = 4;
 /// The flag of the byte that begins an escape, `%2F`.
 const PERCENT: u8 = 8;
+/// The flag of a byte that ends a link.
+const LINK_END: u8 = 16;
 
 /// The flags of every byte.
 const KINDS: [u8; 256] = {
@@ -43,6 +45,7 @@ const KINDS: [u8; 256] = {
             b'-' => WORD,
             b'.' | b'!' => INNER,
             b'%' => PERCENT,
+            b' ' | b'\t' | b';' | b',' | b')' | b']' | b'>' | b'"' | b'\'' => LINK_END,
             _ => 0,
         };
         byte += 1;
@@ -104,6 +107,14 @@ pub(super) fn next_start(text: &[u8], from: usize) -> Option<usize> {
             _ => return Some(at),
         }
     }
+}
+
+/// The end of a link whose end is at or behind a place in the text.
+#[inline]
+pub(super) fn end_of_link(text: &[u8], from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    let is_end = |b: &u8| KINDS[usize::from(*b)] & LINK_END != 0;
+    rest.iter().position(is_end).map_or(text.len(), |length| from + length)
 }
 
 /// All words of a text, those of links among them.
