@@ -14,6 +14,9 @@ pub(super) struct Families {
     pub(super) violations: IntCounterVec,
     pub(super) other_forms: IntCounterVec,
     pub(super) limited: IntCounterVec,
+    pub(super) put_off: IntCounterVec,
+    pub(super) crawlers_limit: IntGaugeVec,
+    pub(super) at_origin: IntGaugeVec,
     pub(super) impostor_violations: IntCounterVec,
     pub(super) grace: IntCounterVec,
     pub(super) refusals: IntCounterVec,
@@ -101,6 +104,21 @@ impl Families {
                 "beadle_limited_requests_total",
                 "Requests beyond a rate limit of the policy by site, product token and mode.",
                 &["site", "product_token", "mode"],
+            )?,
+            put_off: counters(
+                "beadle_put_off_requests_total",
+                "Requests of crawlers that made room for people, by site and product token.",
+                &["site", "product_token"],
+            )?,
+            crawlers_limit: gauges(
+                "beadle_people_first_limit",
+                "Requests of crawlers that may be at the origin at one time, where people come first, by site.",
+                &["site"],
+            )?,
+            at_origin: gauges(
+                "beadle_people_first_requests",
+                "Requests at the origin, where people come first, by site and whether of people or of a crawler.",
+                &["site", "of"],
             )?,
             impostor_violations: counters(
                 "beadle_impostor_violations_total",

@@ -120,6 +120,27 @@ impl Metrics {
         self.families.limited.with_label_values(&[site, product_token, mode]).inc();
     }
 
+    /// Counts a request of a crawler that made room for people.
+    pub fn put_off(&self, site: &str, product_token: &str) {
+        self.families.put_off.with_label_values(&[site, product_token]).inc();
+    }
+
+    /// Shows the limit for crawlers and what is at the origin of a site where people come first.
+    pub fn people_first(&self, site: &str, limit: u32, (people, crawlers): (u32, u32)) {
+        self.families.crawlers_limit.with_label_values(&[site]).set(limit.into());
+        for (of, count) in [("people", people), ("crawler", crawlers)] {
+            self.families.at_origin.with_label_values(&[site, of]).set(count.into());
+        }
+    }
+
+    /// Removes what [`Self::people_first`] showed of a site.
+    pub fn forget_people_first(&self, site: &str) {
+        // A missing series needs no removal.
+        let _ = self.families.crawlers_limit.remove_label_values(&[site]);
+        let at_origin = &self.families.at_origin;
+        forget(at_origin, site, |labels| at_origin.remove(labels));
+    }
+
     /// Counts a violation by an impostor. It is none of the crawler's.
     pub fn impostor_violation(&self, site: &str, product_token: &str, reason: &str, action: &str) {
         let labels = [site, product_token, reason, action];
@@ -321,6 +342,8 @@ impl Metrics {
             &self.families.crawler_requests,
             &self.families.violations,
             &self.families.other_forms,
+            &self.families.limited,
+            &self.families.put_off,
             &self.families.impostor_violations,
             &self.families.grace,
             &self.families.invalid_tag_lines,
@@ -338,6 +361,7 @@ impl Metrics {
         forget(origin_up, site, |labels| origin_up.remove(labels));
         self.forget_ladder(site);
         self.forget_breaker(site);
+        self.forget_people_first(site);
     }
 
     /// Shows the policy in force.

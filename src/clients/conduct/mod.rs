@@ -8,6 +8,7 @@
 //! May use: enforce, policy, crawlers, robots, metrics, escape. Must not know: violations,
 //! evidence, tokio, any clock.
 
+mod admission; // room for people at the origin
 mod breaker; // the stop of refusals at a site
 mod collector; // changes of ladders and breakers
 mod contact; // what a node hears of the others
@@ -24,6 +25,7 @@ mod site; // ladder and breaker of one site
 mod weight; // the weight of a decision
 
 pub use self::{
+    admission::{Admission, Load, Party, PutOff, Stay},
     label::label,
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
     limiter::TooSoon,

@@ -1,7 +1,7 @@
 //! The conduct at one site: its ladder and its breaker. A reload keeps them by the name of the
 //! site.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -19,6 +19,7 @@ use crate::{
 };
 
 use super::{
+    admission::Admission,
     breaker::{Alarm, Breaker, Refusal},
     contact::Fleet,
     ladder::{Ladder, Move},
@@ -31,6 +32,8 @@ use super::{
 pub struct SiteConduct {
     ladder: Option<Arc<Mutex<Ladder>>>,
     breaker: Option<Arc<Mutex<Switch>>>,
+    /// The room for people at the origin.
+    pub admission: Option<Arc<Admission>>,
 }
 
 /// A breaker with its metric.
@@ -53,9 +56,16 @@ impl SiteConduct {
         if breaker.is_some() && enforcement.breaker.is_none() {
             metrics.forget_breaker(&site.name);
         }
+        if previous.is_some_and(|before| before.admission.is_some())
+            && enforcement.people_first.is_none()
+        {
+            metrics.forget_people_first(&site.name);
+        }
         let closed =
             || Switch { breaker: Breaker::default(), gauge: metrics.breaker_open(&site.name) };
+        let admission = previous.and_then(|before| before.admission.clone());
         Self {
+            admission: enforcement.people_first.as_ref().map(|_| admission.unwrap_or_default()),
             ladder: enforcement.ladder.map(|_| ladder.unwrap_or_default()),
             breaker: enforcement
                 .breaker
@@ -85,6 +95,19 @@ impl SiteConduct {
         }
         if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
             switch.lock().is_open(site, rules, now);
+        }
+    }
+
+    /// Shows the load of a site where people come first, and logs that no crawler is put off any more.
+    pub(super) fn settle_admission(&self, site: &Site, steady: Duration, metrics: &Metrics) {
+        let (Some(admission), Some(rules)) = (&self.admission, &site.enforcement.people_first)
+        else {
+            return;
+        };
+        let (site, load) = (&site.name, admission.load(rules));
+        metrics.people_first(site, load.limit, (load.people, load.crawlers));
+        if let Some(put_off) = admission.calmed(steady) {
+            tracing::info!(code = "people_first.ended", site, put_off, "no crawler is put off");
         }
     }
 

@@ -17,7 +17,7 @@ pub enum Action {
     Pass,
     /// The request passes and is recorded.
     Log,
-    /// The request came too soon. It gets 429 and is recorded.
+    /// The request came too soon, or is beyond a limit. It gets 429, or 503 if it makes room for people.
     Throttle,
     /// The request is refused and recorded.
     Block,
@@ -65,6 +65,8 @@ pub enum Reason {
     Slowed,
     /// The request is beyond a limit of the operator. No violation.
     Limit,
+    /// A crawler makes room for people. No violation.
+    PeopleFirst,
     /// The request would be refused, but the site's breaker is open.
     BreakerOpen,
     /// Enforcement is off for this crawler.
@@ -80,7 +82,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Allow,
         Self::Disallow,
         Self::Form,
@@ -91,6 +93,7 @@ impl Reason {
         Self::TooSoon,
         Self::Slowed,
         Self::Limit,
+        Self::PeopleFirst,
         Self::BreakerOpen,
         Self::Off,
         Self::Unbound,
@@ -111,6 +114,7 @@ impl Reason {
             Self::TooSoon => "robots.crawl_delay",
             Self::Slowed => "ladder.throttle",
             Self::Limit => "limit",
+            Self::PeopleFirst => "people_first",
             Self::BreakerOpen => "breaker.open",
             Self::Off => "enforcement.off",
             Self::Unbound => "robots.unbound",

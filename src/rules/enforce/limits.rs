@@ -5,7 +5,7 @@
 use crate::{
     formats::robots::Target,
     rules::{
-        crawlers::{Kind, Name, Outcome},
+        crawlers::{Crawler, Kind, Name, Outcome, Purpose},
         policy::{Mode, RateLimit},
     },
 };
@@ -63,17 +63,42 @@ fn counted_name<'r>(
     limit: &RateLimit,
     case: Case<'r, '_>,
 ) -> Option<Option<Name<'r>>> {
-    let claim = case.claim;
-    let mut names = claim.tokens().chain(claim.programs());
+    let mut names = case.claim.tokens().chain(case.claim.programs());
     if let Some(name) = names.find(|name| has_name(&limit.tokens, *name)) {
         return Some(Some(name));
     }
+    (limit.all && is_bound(site, case)).then(|| case.claim.primary())
+}
+
+/// Whether a group for `*` would bind the client, and no person sends its requests.
+fn is_bound(site: &Site, case: Case<'_, '_>) -> bool {
     let star_binds = &site.enforcement.star_binds;
-    let is_bound = match claim.primary() {
+    match case.claim.primary() {
         Some(name) => is_bound_by_star(star_binds, name) && !is_sent_by_a_person(name),
         None => case.nameless().is_some_and(|class| star_binds.contains(&class)),
-    };
-    (limit.all && is_bound).then(|| claim.primary())
+    }
+}
+
+/// The place of a crawler's request in the order of `people_first`; `None` for those of people. One
+/// whose claim is contradicted comes last.
+pub fn rank(
+    site: &Site,
+    case: Case<'_, '_>,
+    order: &[Purpose],
+    knowledge: &impl Knowledge,
+) -> Option<usize> {
+    if !is_bound(site, case) {
+        return None;
+    }
+    let Some(name) = case.claim.primary() else { return Some(order.len()) };
+    let outcome = case.standing(name, knowledge).outcome;
+    let own = first_for(&site.enforcement, Some(name), outcome);
+    if own.is_some_and(|one| one.mode == Mode::Off) {
+        return None;
+    }
+    let purpose = name.known().filter(|_| outcome != Outcome::Contradicted).map(Crawler::purpose);
+    let place = purpose.and_then(|purpose| order.iter().position(|one| *one == purpose));
+    Some(place.unwrap_or(order.len()))
 }
 
 fn is_sent_by_a_person(name: Name<'_>) -> bool {

@@ -34,7 +34,7 @@ pub use self::{
     hosts::{HostPeriod, Stay},
     knowledge::Knowledge,
     known_editions::KnownEditions,
-    limits::{AppliedLimit, applied_limits},
+    limits::{AppliedLimit, applied_limits, rank},
     moment::{Leap, Moment},
     overrides::{is_ordered, is_protected},
     pace::{AppliedPace, applied_pace, keeps_paces, promised_pace},

@@ -7,7 +7,7 @@ use super::{
         Shape::{self, Boolean, Choice, Either, List, OneNumber, Text},
         key,
     },
-    values::{COUNT, CRAWLER_NAME, PACE, PATTERN, SHARE, STANDING, TIME},
+    values::{COUNT, CRAWLER_NAME, PACE, PATTERN, PURPOSE, SHARE, STANDING, TIME},
 };
 
 /// `sites[].enforcement`.
@@ -21,6 +21,8 @@ pub static ENFORCEMENT: Section = Section {
             .means("other modes for some crawlers"),
         key("rate_limits", List(&Shape::Section(&RATE_LIMIT)), NONE)
             .means("how many requests crawlers may send to the origin"),
+        key("people_first", Shape::Section(&PEOPLE_FIRST), Words("crawlers make no room"))
+            .means("let crawlers take what people leave of the origin; `{}` adapts"),
         key("block", Shape::Section(&BLOCK), Words("see there"))
             .means("response to a blocked request"),
         key(
@@ -106,6 +108,24 @@ pub static RATE_LIMIT: Section = Section {
             .means("count all these crawlers as one. Otherwise each has the limit for itself"),
         key("mode", Choice(&["log", "throttle"]), Value("throttle"))
             .means("a request beyond the limit: count it, or answer 429 with `Retry-After`"),
+    ],
+};
+
+/// `sites[].enforcement.people_first`.
+pub static PEOPLE_FIRST: Section = Section {
+    path: "sites[].enforcement.people_first",
+    one_of: &[],
+    keys: &[
+        key("latency", TIME, Words("the usual time of each class of paths, and a tenth"))
+            .means("time to the head of a response that nine of ten requests of people may take"),
+        key("errors", SHARE, Value("5%"))
+            .means("share of failed responses (5xx, 429 or none) at which the limit falls"),
+        key("crawlers_at_once", Shape::Integer(1, 10_000), Words("as many as the origin takes"))
+            .means("most requests of crawlers at the origin at one time"),
+        key("order", List(&PURPOSE), Value("[search]"))
+            .means("purposes of crawlers that come first, in this order; then the others"),
+        key("status", OneNumber(&[503, 429]), Value("503"))
+            .means("status for a crawler that is put off, with `Retry-After`"),
     ],
 };
 

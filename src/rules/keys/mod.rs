@@ -8,7 +8,7 @@
 
 pub use self::{
     crawlers::{CRAWLER, CRAWLER_SET},
-    enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, RATE_LIMIT},
+    enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, RATE_LIMIT},
     fleet::FLEET,
     records::{ALERT, CLICKHOUSE, EVIDENCE, VIOLATIONS},
     schema::{Json, schema},

@@ -86,6 +86,8 @@ pub(super) const TIME: Shape = form("^[0-9]+\\s*(ms|s|m|h|d)\\s*$", "1h");
 pub(super) const SIZE: Shape = form("^[0-9]+\\s*(kB|MB|GB|TB|KiB|MiB|GiB|TiB)\\s*$", "2GiB");
 /// A percentage.
 pub(super) const SHARE: Shape = form("^[0-9]{1,3}(\\.[0-9])?\\s*%$", "10%");
+/// A purpose of crawlers.
+pub(super) const PURPOSE: Shape = form("^[a-z-]+$", "search");
 /// Requests in a time.
 pub(super) const PACE: Shape = form("^[0-9]+/[0-9]+[smhdSMHD]?$", "1/10s");
 /// A path pattern of robots.txt.

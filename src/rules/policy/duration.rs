@@ -4,6 +4,9 @@ use std::time::Duration;
 
 /// The written form of a duration, in the largest unit that is exact.
 pub(super) fn text(duration: Duration) -> String {
+    if duration.subsec_millis() > 0 {
+        return format!("{}ms", duration.as_millis());
+    }
     let seconds = duration.as_secs();
     let units = [(86_400, "d"), (3_600, "h"), (60, "m"), (1, "s")];
     let exact =

@@ -1,5 +1,7 @@
 //! The `enforcement` section: the treatment of violations.
 
+use std::sync::Arc;
+
 use crate::{
     base::diagnostic::Diagnostic,
     formats::robots,
@@ -18,6 +20,7 @@ use super::{
     mode::{Grace, Mode, OtherForms, PaceMode},
     names::Names,
     overrides::{self, Override},
+    people_first::{self, PeopleFirst},
     places::Spot,
     rate_limits::{self, RateLimit},
     robots_txt::RobotsTxt,
@@ -43,6 +46,8 @@ pub struct Enforcement {
     pub overrides: Vec<Override>,
     /// Limits for the requests of crawlers.
     pub rate_limits: Vec<RateLimit>,
+    /// When crawlers make room for people; `None` is never (default).
+    pub people_first: Option<Arc<PeopleFirst>>,
     /// The answer to a refused request.
     pub block: Block,
     /// The classes of client that a `*` group binds (default crawler, automation and none).
@@ -77,6 +82,7 @@ impl Default for Enforcement {
             crawl_delay: None,
             overrides: Vec::new(),
             rate_limits: Vec::new(),
+            people_first: None,
             block: Block::default(),
             star_binds: STAR_BINDS.to_vec(),
             impostors: None,
@@ -104,6 +110,8 @@ pub(super) fn read(
     read_behaviour(&fields, mode == Some(None), &mut enforcement, findings);
     enforcement.overrides = overrides::read(&fields, names, findings);
     enforcement.rate_limits = rate_limits::read(&fields, names, findings);
+    enforcement.people_first =
+        fields.read("people_first", people_first::read, findings).map(Arc::new);
     if let Some(at) = fields.take("block") {
         block::read(&at, &mut enforcement.block, findings);
     }

@@ -33,6 +33,7 @@ pub use self::{
     mode::{Grace, Mode, OtherForms, PaceMode},
     origin::Origin,
     overrides::{Named, Override},
+    people_first::PeopleFirst,
     places::{GroupPlaces, Spot, TagPlaces},
     rate_limits::RateLimit,
     reader::{read, read_draft, read_with},
@@ -102,6 +103,7 @@ mod enforcement; // the section `enforcement`
 mod ladder; // how a crawler climbs and comes down
 mod mode; // off, log, throttle, block
 mod overrides; // exceptions by crawler
+mod people_first; // when crawlers make room for people
 mod rate_limits; // how many requests crawlers may send to the origin
 
 // The tests of the whole.

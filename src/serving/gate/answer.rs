@@ -26,6 +26,9 @@ const PROVISIONAL_MAX_AGE: Duration = Duration::from_secs(60);
 /// `Retry-After` of a robots.txt that is not known yet. Beadle fetches it more often.
 const UNKNOWN_RETRY_SECONDS: u64 = 60;
 
+/// `Retry-After` for a crawler that makes room for people.
+pub(super) const LATER_SECONDS: u64 = 5;
+
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("robots-tag");
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -221,6 +224,14 @@ impl Answer {
         let (quota, window) = (pace.requests(), pace.per().as_secs());
         answer.field(RATE_LIMIT_POLICY, &format!("\"{number}\";q={quota};w={window}"));
         answer.field(RATE_LIMIT, &format!("\"{number}\";r=0;t={}", too_soon.retry_after));
+        answer
+    }
+
+    /// The answer to a crawler that makes room for people.
+    pub(super) fn later(status: u16, body: String) -> Self {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+        let mut answer = Self::throttle(body, LATER_SECONDS);
+        answer.status = status;
         answer
     }
 

@@ -79,8 +79,8 @@ pub use self::{
     visit::Visit,
 };
 use self::{
-    account::Account, broken::Broken, client::Client, handover::Handovers, passage::ServedAt,
-    record::Recorder, visit::Examination,
+    account::Account, broken::Broken, client::Client, handover::Handovers, limit::Weighty,
+    passage::ServedAt, record::Recorder, visit::Examination,
 };
 
 /// The decisions about requests, over the published state.
@@ -174,13 +174,17 @@ impl Gate {
         }
         let decision = visit.decide();
         self.count(&visit, &decision);
-        let mut weighed = self.conduct.weigh(visit.sighting(), decision, &visit, &self.metrics);
-        let (seats, limited) = self.limit(&visit, &mut weighed);
+        let Weighty { mut weighed, seats, limited } = self.weigh(&visit, decision);
+        let goes_on = matches!(weighed.decision.action, Action::Pass | Action::Log);
+        let admitted = match answering {
+            Answering::Beadle if goes_on => self.admit(&visit, &mut weighed),
+            Answering::Beadle | Answering::Asker => Ok(None),
+        };
         self.count_crawler(&visit, &weighed.decision);
         let account = self.access_log.map(|_| Box::new(Account::of(&visit, &weighed)));
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, record) = match (&weighed.decision.judgement, action) {
-            _ if weighed.decision.reason == Reason::Limit => {
+            _ if matches!(weighed.decision.reason, Reason::Limit | Reason::PeopleFirst) => {
                 self.sink.count(visit.now(), &series::of_limited(&visit, &weighed.decision));
                 (None, None)
             }
@@ -204,11 +208,16 @@ impl Gate {
         let beyond = |one| {
             Answer::limited(page::limit(&one), &one).tagged(visit.site, visit.target.letter())
         };
-        let answer = limited.map(beyond).or(answer);
+        let later = |answer: Answer| answer.tagged(visit.site, visit.target.letter());
+        let (stay, put_off) = match admitted {
+            Ok(stay) => (stay, None),
+            Err(answer) => (None, Some(later(answer))),
+        };
+        let answer = put_off.or_else(|| limited.map(beyond)).or(answer);
         let refusal = None;
         Reception {
             answer,
-            passage: Passage { site, class, action, hop, seats, record, refusal, account },
+            passage: Passage { site, class, action, hop, seats, stay, record, refusal, account },
         }
     }
 
@@ -299,8 +308,13 @@ impl Gate {
         fields: &HeaderMap,
         moment: impl FnOnce() -> Moment,
     ) -> Option<Cow<'p, TagFields>> {
-        if let Some(hop) = passage.hop.take() {
-            self.conduct.responded(hop, status, moment);
+        let Passage { hop, stay, .. } = passage;
+        if hop.is_some() || stay.is_some() {
+            let moment = moment();
+            stay.iter_mut().for_each(|stay| stay.head(status, moment.steady));
+            if let Some(hop) = hop.take() {
+                self.conduct.responded(hop, status, || moment);
+            }
         }
         let (site, served) = passage.site()?;
         let count_cut = || served.count_cut_tags();

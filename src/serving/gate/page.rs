@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-use super::visit::Visit;
+use super::{answer::LATER_SECONDS, visit::Visit};
 
 /// The most octets of a value in a page.
 const MOST_SHOWN: usize = 2_048;
@@ -115,6 +115,15 @@ pub(super) fn limit(Limited { applied, too_soon }: &Limited<'_>) -> String {
     format!(
         "{name} comes too fast.\n\nThis site takes {} (limit {}).\n\nCome back in {seconds} s.\n",
         applied.limit, applied.number
+    )
+}
+
+/// The notice for a crawler that makes room for people.
+pub(super) fn later(visit: &Visit<'_>) -> String {
+    let name = visit.claim.primary().map_or_else(|| nameless(""), Name::as_str);
+    let name = escape::bounded(name.as_bytes(), MOST_SHOWN);
+    format!(
+        "{name} has to wait.\n\nPeople come first at this site, and it is busy now.\n\nCome back in {LATER_SECONDS} s.\n"
     )
 }
 

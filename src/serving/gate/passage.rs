@@ -1,9 +1,9 @@
 //! The passage of a request, from the gate to the end of its response.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
-    clients::conduct::{Hop, Seat},
+    clients::conduct::{Hop, Seat, Stay},
     records::violations::Record,
     rules::{
         crawlers::Class,
@@ -34,6 +34,8 @@ pub struct Passage {
     pub(super) hop: Option<Hop>,
     /// Its places at the origin, for limits of the operator.
     pub(super) seats: Vec<Seat>,
+    /// The request at the origin, where people come first.
+    pub(super) stay: Option<Stay>,
     /// The record of a violation, without its status.
     pub(super) record: Option<Box<Record>>,
     /// The reason why it was not judged.
@@ -59,6 +61,7 @@ impl Default for Passage {
             action,
             hop: None,
             seats: Vec::new(),
+            stay: None,
             record: None,
             refusal: None,
             account: None,
@@ -70,6 +73,16 @@ impl Passage {
     /// The served site; `None` for a refused request.
     pub fn served(&self) -> Option<&ServedSite> {
         self.site().map(|(_, served)| served)
+    }
+
+    /// Notes that the origin switched to another protocol, by the steady clock.
+    pub fn switched(&mut self, now: Duration) {
+        self.stay.iter_mut().for_each(|stay| stay.head(101, now));
+    }
+
+    /// Notes that the origin gave no response, by the steady clock.
+    pub fn failed(&mut self, now: Duration) {
+        self.stay.iter_mut().for_each(|stay| stay.failed(now));
     }
 
     pub(super) fn site(&self) -> Option<(&enforce::Site, &ServedSite)> {

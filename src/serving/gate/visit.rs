@@ -15,7 +15,7 @@ use crate::{
         signature::{Message, Scheme},
     },
     rules::{
-        crawlers::{Claim, Class, Crawler, Name, Outcome, Standing},
+        crawlers::{Claim, Class, Crawler, Name, Outcome, Purpose, Standing},
         enforce::{
             self, AppliedLimit, Case, Decision, Knowledge, KnownEditions, Moment, Rung, Site,
         },
@@ -102,6 +102,11 @@ impl<'a> Visit<'a> {
     /// The limits of the operator that count the request.
     pub fn limits(&self) -> Vec<AppliedLimit<'_>> {
         enforce::applied_limits(self.site, self.case(), self)
+    }
+
+    /// The place of a crawler in the order of those that make room for people; `None` for people.
+    pub(super) fn rank(&self, order: &[Purpose]) -> Option<usize> {
+        enforce::rank(self.site, self.case(), order, self)
     }
 
     fn case(&self) -> Case<'_, '_> {

@@ -296,6 +296,7 @@ impl ProxyHttp for Proxy {
             }
             phase.into_iter().for_each(|phase| phase.switch(self.connections.draining()));
             exchange.begin_tunnel();
+            exchange.passage.switched(self.clock.moment().steady);
             exchange.note_response(&self.metrics);
             // The limit of silence is for both directions.
             session.set_read_timeout(None);
@@ -392,8 +393,10 @@ impl ProxyHttp for Proxy {
         }
         let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
         if of_origin.is_some() {
-            let now = self.clock.moment().now;
-            exchange.passage.served().into_iter().for_each(|one| one.count_origin_failure(now));
+            let moment = self.clock.moment();
+            let served = exchange.passage.served();
+            served.into_iter().for_each(|one| one.count_origin_failure(moment.now));
+            exchange.passage.failed(moment.steady);
             self.warn_of_origin(exchange, status, error, "the origin gave no response");
         }
         if status > 0 {

@@ -1,0 +1,326 @@
+//! The admission of crawlers' requests to the origin of a site, so that people never wait for them.
+//!
+//! One limit holds for all requests at the origin at one time. People always pass and count. Crawlers
+//! take what is left of it, but one of their requests may always be there. The limit follows the
+//! origin's time to the head, as in Netflix's concurrency-limits (`Gradient2`) and Envoy's adaptive
+//! concurrency: it falls when answers take longer than without crawlers, or fail, and grows while
+//! crawlers are put off and answers keep their time.
+//!
+//! A [`Stay`] is a request at the origin. A person's ends with the head of the response, because a
+//! long download or a stream of events keeps no worker. A crawler's ends with the response.
+
+use std::{sync::Arc, time::Duration};
+
+use parking_lot::Mutex;
+
+use crate::rules::policy::PeopleFirst;
+
+mod baseline;
+mod trend;
+
+use self::{
+    baseline::{Baselines, Class},
+    trend::{Trend, Verdict},
+};
+
+/// The limit before anything is known.
+const START: f64 = 4.0;
+/// The most that the limit grows to.
+const MOST: f64 = 1_000.0;
+/// The crawlers' requests that may always be at the origin.
+const FLOOR: u32 = 1;
+/// The limit after a failure, as a part of what was in use.
+const AFTER_FAILURE: f64 = 0.7;
+/// The least time between two falls because of failures.
+const BETWEEN_FALLS: Duration = Duration::from_secs(1);
+/// The part of a new answer in the share of failures.
+const NEWEST: f64 = 1.0 / 20.0;
+/// How long those who come later in the order make room for one that was put off.
+const TURN: Duration = Duration::from_secs(1);
+/// The longest time without a measurement without crawlers. Then they make room for one.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(60);
+/// The time of such a measurement.
+const LOOK: Duration = Duration::from_secs(2);
+/// What crawlers leave behind is over after this time.
+const SETTLED: Duration = Duration::from_millis(500);
+/// A site puts crawlers off from the first time until none was for this time.
+const QUIET: Duration = Duration::from_secs(60);
+
+/// The admission of crawlers at one site.
+#[derive(Debug, Default)]
+pub struct Admission(Mutex<State>);
+
+/// Whose request it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// A person's, or that of any client that is no crawler.
+    Person,
+    /// A crawler's, with its place in the order.
+    Crawler {
+        /// The place; 0 comes first.
+        rank: usize,
+    },
+}
+
+/// What an admission tells to the outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// The limit for crawlers now.
+    pub limit: u32,
+    /// People's requests that wait for their head.
+    pub people: u32,
+    /// The requests of crawlers.
+    pub crawlers: u32,
+}
+
+/// A crawler is put off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PutOff {
+    /// The load.
+    pub load: Load,
+    /// Whether it is the first one in a minute.
+    pub is_first: bool,
+}
+
+/// A request at the origin; it leaves on drop.
+#[derive(Debug)]
+pub struct Stay {
+    admission: Arc<Admission>,
+    rules: PeopleFirst,
+    party: Party,
+    class: Class,
+    since: Duration,
+    /// Whether crawlers could not slow it down.
+    is_undisturbed: bool,
+    has_head: bool,
+}
+
+#[derive(Debug)]
+struct State {
+    limit: f64,
+    /// The limit before it fell last. It grows slowly near it.
+    ceiling: f64,
+    people: u32,
+    crawlers: u32,
+    /// The most requests at one time since the last change of the limit.
+    used: u32,
+    baselines: Baselines,
+    trend: Trend,
+    /// The share of failures, the newest count most.
+    failures: f64,
+    fell: Duration,
+    /// The time of the last measurement without crawlers, and the end of the present one.
+    looked: Duration,
+    look: Duration,
+    /// When more crawlers than may always be there were there last.
+    crowded: Duration,
+    /// When one of each place in the order was put off last.
+    waiting: Vec<Duration>,
+    /// When a crawler was put off last, and how many since the first; `None` for a minute without one.
+    put_off: Option<(Duration, u64)>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            limit: START,
+            ceiling: MOST,
+            people: 0,
+            crawlers: 0,
+            used: 0,
+            baselines: Baselines::default(),
+            trend: Trend::default(),
+            failures: 0.0,
+            fell: Duration::ZERO,
+            looked: Duration::ZERO,
+            look: Duration::ZERO,
+            crowded: Duration::ZERO,
+            waiting: Vec::new(),
+            put_off: None,
+        }
+    }
+}
+
+impl Admission {
+    /// Admits a request to this path, by a monotonic clock. People are always admitted.
+    ///
+    /// # Errors
+    /// The request is a crawler's, and there is no room for it.
+    pub fn admit(
+        self: &Arc<Self>,
+        rules: &PeopleFirst,
+        party: Party,
+        (method, path): (&str, &[u8]),
+        now: Duration,
+    ) -> Result<Stay, PutOff> {
+        let mut state = self.0.lock();
+        if let Party::Crawler { rank } = party {
+            state.admit_crawler(rules, rank, now)?;
+        } else {
+            state.people += 1;
+        }
+        if state.crawlers > FLOOR {
+            state.crowded = now;
+        }
+        let is_undisturbed = now.saturating_sub(state.crowded) >= SETTLED;
+        state.used = state.used.max(state.people + state.crawlers);
+        drop(state);
+        let class = Class::of(method, path);
+        Ok(Stay {
+            admission: Arc::clone(self),
+            rules: rules.clone(),
+            party,
+            class,
+            since: now,
+            is_undisturbed,
+            has_head: false,
+        })
+    }
+
+    /// The load now.
+    pub fn load(&self, rules: &PeopleFirst) -> Load {
+        self.0.lock().load(rules)
+    }
+
+    /// How many crawlers' requests were put off, if there was none for a minute. Told once.
+    pub fn calmed(&self, now: Duration) -> Option<u64> {
+        let mut state = self.0.lock();
+        let (last, count) = state.put_off?;
+        if now.saturating_sub(last) < QUIET {
+            return None;
+        }
+        state.put_off = None;
+        Some(count)
+    }
+}
+
+impl State {
+    fn load(&self, rules: &PeopleFirst) -> Load {
+        let left = (self.limit as u32).saturating_sub(self.people);
+        let most = rules.crawlers_at_once.unwrap_or(u32::MAX);
+        let limit = left.max(FLOOR).min(most);
+        Load { limit, people: self.people, crawlers: self.crawlers }
+    }
+
+    fn admit_crawler(
+        &mut self,
+        rules: &PeopleFirst,
+        rank: usize,
+        now: Duration,
+    ) -> Result<(), PutOff> {
+        if self.crawlers > FLOOR && now.saturating_sub(self.looked) >= BETWEEN_LOOKS {
+            (self.looked, self.look) = (now, now + LOOK);
+        }
+        let load = self.load(rules);
+        let is_due = |at: &Duration| now.saturating_sub(*at) < TURN;
+        let has_turn = !self.waiting.iter().take(rank).any(is_due);
+        let has_room = self.crawlers < load.limit && has_turn && now >= self.look;
+        if has_room || self.crawlers < FLOOR {
+            self.crawlers += 1;
+            return Ok(());
+        }
+        if self.waiting.len() <= rank {
+            self.waiting.resize(rank + 1, Duration::ZERO);
+        }
+        self.waiting[rank] = now.max(Duration::from_nanos(1));
+        // One that makes room for others says nothing about the limit.
+        self.trend.is_wanted |= has_turn && now >= self.look;
+        let before = self.put_off.filter(|(last, _)| now.saturating_sub(*last) < QUIET);
+        self.put_off = Some((now, before.map_or(0, |(_, count)| count) + 1));
+        Err(PutOff { load, is_first: before.is_none() })
+    }
+
+    fn leave(&mut self, party: Party) {
+        match party {
+            Party::Person => self.people -= 1,
+            Party::Crawler { .. } => self.crawlers -= 1,
+        }
+    }
+
+    /// Notes an answer and its time to the head.
+    fn answered(&mut self, stay: &Stay, is_failure: bool, now: Duration) {
+        self.failures += (f64::from(u8::from(is_failure)) - self.failures) * NEWEST;
+        if is_failure {
+            let share = (self.failures * 1e6).round() as u64;
+            let is_over = stay.rules.errors.is_reached(share, 1_000_000);
+            if is_over && now.saturating_sub(self.fell) >= BETWEEN_FALLS {
+                self.fall(AFTER_FAILURE, now);
+            }
+            return;
+        }
+        let time = now.saturating_sub(stay.since);
+        let usual = self.baselines.note(stay.class, time, stay.is_undisturbed);
+        if stay.is_undisturbed {
+            self.looked = now;
+        }
+        if stay.since < self.fell {
+            // It came when there were more.
+            return;
+        }
+        let (usual, count) = match (stay.rules.latency, usual) {
+            (Some(latency), _) => (latency.as_secs_f64(), u32::MAX),
+            (None, Some(usual)) => (usual.seconds, usual.count),
+            (None, None) => return,
+        };
+        self.trend.note(time.as_secs_f64() / usual, count, stay.party == Party::Person);
+        match self.trend.verdict(now, stay.rules.latency.is_some()) {
+            Some(Verdict::Slower(part)) => self.fall(part, now),
+            Some(Verdict::Steady { is_wanted: true }) => {
+                self.limit = (self.limit + self.step()).min(MOST);
+                self.used = self.people + self.crawlers;
+            }
+            Some(Verdict::Steady { is_wanted: false }) | None => {}
+        }
+    }
+
+    /// What the limit grows by. It doubles at first. Near the place where it fell, it feels its way.
+    fn step(&self) -> f64 {
+        const FEELING: f64 = 1.0 / 64.0;
+        if self.ceiling >= MOST {
+            self.limit / 2.0
+        } else if (self.limit - self.ceiling).abs() <= 1.0 {
+            FEELING
+        } else {
+            1.0
+        }
+    }
+
+    fn fall(&mut self, part: f64, now: Duration) {
+        self.ceiling = self.limit.min(f64::from(self.used.max(1)));
+        self.limit = (self.ceiling * part).max(f64::from(FLOOR));
+        self.used = self.people + self.crawlers;
+        self.fell = now;
+        self.trend = Trend::default();
+    }
+}
+
+impl Stay {
+    /// Notes the head of the origin's response.
+    pub fn head(&mut self, status: u16, now: Duration) {
+        if std::mem::replace(&mut self.has_head, true) {
+            return;
+        }
+        let is_failure = status == 429 || status >= 500;
+        let mut state = self.admission.0.lock();
+        state.answered(self, is_failure, now);
+        if self.party == Party::Person {
+            state.leave(Party::Person);
+        }
+    }
+
+    /// Notes that the origin gave no response.
+    pub fn failed(&mut self, now: Duration) {
+        self.head(504, now);
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        if !self.has_head || self.party != Party::Person {
+            self.admission.0.lock().leave(self.party);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
