@@ -83,7 +83,7 @@ pub(crate) const CRATES: [(&str, &str); 60] = [
     ("x509_parser", "tls/pair.rs"),
     ("mimalloc", "main.rs"),
     ("memchr", "access_log/ crawlers/ robots/ record/path_pattern.rs replay/"),
-    ("sfv", "robots_tag/ robots/record.rs signature/"),
+    ("sfv", "robots_tag/ robots/other_record.rs signature/"),
     ("serde_yaml", "policy/yaml.rs import/anubis.rs"),
     (
         "serde",
@@ -111,7 +111,7 @@ pub(crate) const CRATES: [(&str, &str); 60] = [
     ),
     ("strsim", "crawlers/ policy/"),
     ("terminal_size", "console/screen.rs"),
-    ("unicode_width", "diagnostic/snippet.rs report/text.rs console/table.rs"),
+    ("unicode_width", "diagnostic/snippet.rs report/terminal.rs console/table.rs"),
     (
         "uuid",
         "exchange/member.rs gate/record.rs forward/forwarder.rs violations/store/appender.rs \
@@ -119,8 +119,8 @@ pub(crate) const CRATES: [(&str, &str); 60] = [
     ),
     ("crc32fast", "spool/frame.rs"),
     ("hashbrown", "tally/ counts/ replay/"),
-    ("flate2", "replay/source.rs"),
-    ("zstd", "replay/source.rs"),
+    ("flate2", "replay/log_file.rs"),
+    ("zstd", "replay/log_file.rs"),
     ("zip", "report/bundle/archive.rs"),
     ("redis", "exchange/"),
     ("rusqlite", "violations/store/"),

@@ -1,7 +1,8 @@
 //! For each rule, code that breaks it in every spelling that was thought of, and code that keeps it.
 
 use crate::{
-    circles::circles, program::Program, rules::faults, source::Source, uses::misstatements,
+    circles::circles, names::misleading, program::Program, rules::faults, source::Source,
+    uses::misstatements,
 };
 
 /// Everything that is wrong with these files.
@@ -107,6 +108,30 @@ fn files_have_their_sizes_names_and_docs() {
         ("rules/policy/shared.rs", "", "named by a noun, not by a participle: shared"),
         ("rules/policy/mod.rs", "//! A policy.\n", "ends with the line 'May use: …'"),
     ]);
+}
+
+#[test]
+fn a_file_is_not_named_as_another_one_or_as_a_room() {
+    let found = |paths: &[&str]| {
+        let sources = paths.iter().map(|path| Source::of(path, "")).collect();
+        misleading(&Program::of(sources)).join("\n")
+    };
+    let sentence = "a file's name tells its room";
+    for paths in [
+        &["outside/acme/private.rs", "outside/tls/private.rs"][..],
+        &["outside/acme/private.rs", "outside/tls/private/mod.rs"],
+        &["outside/tls/fleet.rs"],
+        &["outside/tls/serving.rs"],
+    ] {
+        assert!(found(paths).contains(sentence), "{paths:?}");
+    }
+    for paths in [
+        &["outside/acme/mod.rs", "outside/tls/mod.rs", "outside/tls/pair.rs", "base/text.rs"][..],
+        &["outside/acme/private.rs", "desk/api/private.rs"],
+        &["formats/robots/emit.rs", "formats/robots_tag/emit.rs"],
+    ] {
+        assert!(!found(paths).contains(sentence), "{paths:?}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod circles;
 mod code;
 mod design;
 mod examples; // for each rule, code that breaks it
+mod names;
 mod package; // its files, licences and oldest Rust
 mod program;
 mod rules;
@@ -46,6 +47,12 @@ fn every_room_uses_what_its_doc_says_and_nothing_else() {
 fn streets_rooms_and_files_use_each_other_in_no_circle() {
     let circles = circles::circles(&PROGRAM);
     assert!(circles.is_empty(), "\n{}\n", circles.join("\n"));
+}
+
+#[test]
+fn the_name_of_a_file_tells_its_room() {
+    let faults = names::misleading(&PROGRAM);
+    assert!(faults.is_empty(), "\n{}\n", faults.join("\n"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::{
 use crate::formats::robots::{Matcher, RobotsTxt};
 
 use super::{
-    records,
+    other_records,
     row::{Comparison, Row, State, word},
 };
 
@@ -81,7 +81,9 @@ fn compare_records(
     let matchers = (Matcher::new(before), Matcher::new(after));
     let of = |file: &RobotsTxt, matcher: &Matcher, name: &str| {
         let scope = matcher.group(name).or_else(|| matcher.star());
-        scope.map(|scope| records::of_scope(file, matcher, scope, |_| true)).unwrap_or_default()
+        scope
+            .map(|scope| other_records::of_scope(file, matcher, scope, |_| true))
+            .unwrap_or_default()
     };
     let groups = before.groups.iter().chain(&after.groups);
     let names: BTreeSet<&str> =
@@ -100,7 +102,7 @@ fn compare_records(
             comparison.add(Row { product_tokens: tokens.into(), ..row });
         }
     }
-    let (before, after) = (records::of_file(before), records::of_file(after));
+    let (before, after) = (other_records::of_file(before), other_records::of_file(after));
     if before != after {
         let (lost, gained) = (list(&before, &after), list(&after, &before));
         comparison.add(Row::setting(site, "records", lost, gained));

@@ -21,18 +21,18 @@
 //! May use: robots, robots_tag, crawlers, policy, enforce, product_token, escape. Must not know:
 //! files, clocks, the network, the place that a text goes to.
 
-mod clients; // the clients of two sites
 mod difference; // the differences of two files of rules
 mod files; // two robots.txt files
-mod records; // the other records of a group
+mod other_records; // the other records of a group
 mod regions; // the pairs of rules that decide under two sets of rules
 mod replacement; // the rules of an origin that a policy replaces
 mod row; // one change
+mod row_text; // the rows as lines
 mod settings; // what changes beside rules and tags
 mod site; // what changes for the clients of two sites
 mod sites; // two policies
-mod tags; // what changes in the tags of responses
-mod text; // the rows as lines
+mod tag_changes; // what changes in the tags of responses
+mod treatments; // the clients of two sites
 
 #[cfg(test)]
 mod difference_tests;
@@ -46,6 +46,6 @@ pub use self::{
     files::files,
     replacement::{KEEP_RULES, Replaced},
     row::{Comparison, Row, State},
+    row_text::{Told, text},
     sites::{Side, policies, policies_within},
-    text::{Told, text},
 };

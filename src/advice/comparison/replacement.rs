@@ -11,7 +11,7 @@ use crate::{
     formats::robots::{self, Access, Group, GroupIndex, Record, RobotsTxt, Rule},
 };
 
-use super::{difference::differences_within, records::is_pace};
+use super::{difference::differences_within, other_records::is_pace};
 
 /// The most samples that are compared: well under a second.
 const MOST_SAMPLES: usize = 100_000;

@@ -8,11 +8,11 @@ use crate::{
 };
 
 use super::{
-    clients::{Clients, Compared, Meaning, STAR, clients, is_token},
     files::{list, without_lines},
-    records,
+    other_records,
     regions::Region,
     row::{Comparison, Row, State, word},
+    treatments::{Clients, Compared, Meaning, STAR, clients, is_token},
 };
 
 /// How many steps the exact searches of a site take together: about two seconds.
@@ -72,8 +72,10 @@ pub(super) fn compare(
             comparison.add(Row { product_tokens, except, ..row });
         }
     }
-    let (old, new) =
-        (records::of_file(before.edition.file()), records::of_file(after.edition.file()));
+    let (old, new) = (
+        other_records::of_file(before.edition.file()),
+        other_records::of_file(after.edition.file()),
+    );
     if old != new {
         let row = Row::setting(Some(site), "records", list(&old, &new), list(&new, &old));
         comparison.add(row);
@@ -193,9 +195,10 @@ fn records_row(
 ) -> Option<Row> {
     let of = |side: &Compared<'_>, meaning: &Meaning| {
         let (file, matcher) = (side.edition.file(), side.edition.matcher());
-        let counts = |record: &robots::Record| !(meaning.keeps_paces && records::is_pace(record));
+        let counts =
+            |record: &robots::Record| !(meaning.keeps_paces && other_records::is_pace(record));
         let scope = meaning.scope;
-        scope.map(|scope| records::of_scope(file, matcher, scope, counts)).unwrap_or_default()
+        scope.map(|scope| other_records::of_scope(file, matcher, scope, counts)).unwrap_or_default()
     };
     let (old, new) = (of(sides.0, &meanings[0]), of(sides.1, &meanings[1]));
     (old != new).then(|| Row::setting(Some(site), "records", list(&old, &new), list(&new, &old)))

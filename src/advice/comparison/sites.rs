@@ -11,9 +11,9 @@ use crate::{
 };
 
 use super::{
-    clients::Compared,
     row::{Comparison, Row, State},
-    settings, site, tags,
+    settings, site, tag_changes,
+    treatments::Compared,
 };
 
 /// One of two policies, compiled.
@@ -70,7 +70,7 @@ fn compare(before: Side<'_>, after: Side<'_>, mut shared: Option<usize>) -> Comp
         let mut work = shared.unwrap_or(site::MOST_STEPS);
         site::compare(&name, (&old, &new_site), &mut work, &mut comparison);
         shared = shared.map(|_| work);
-        tags::compare(&name, old.section, new_site.section, &mut comparison);
+        tag_changes::compare(&name, old.section, new_site.section, &mut comparison);
         settings::compare(&name, old.section, new_site.section, &mut comparison);
     }
     comparison

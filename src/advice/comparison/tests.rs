@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::{
-    clients::{NAMELESS, STRANGER},
     row::Verdict,
+    treatments::{NAMELESS, STRANGER},
     *,
 };
 use crate::{

@@ -12,10 +12,9 @@ use serde_yaml::Spanned;
 use crate::rules::{crawlers::Catalogue, policy};
 
 use super::{
-    clients,
     draft::Draft,
     loss::Loss,
-    paths,
+    paths, product_tokens,
     sequence::{Effect, Sequence},
 };
 
@@ -60,7 +59,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
         let line = rule.referenced.line();
         read_rule(&rule.value, &format!("line {line}"), &catalogue, &mut ordered);
     }
-    let followers = clients::followers(&catalogue, &ordered.tokens());
+    let followers = product_tokens::followers(&catalogue, &ordered.tokens());
     ordered.losses.extend(followers);
     ordered.losses.extend(general(&ordered));
     Ok(ordered.into_draft())
@@ -118,7 +117,7 @@ fn read_rule(rule: &Map, place: &str, catalogue: &Catalogue, ordered: &mut Seque
     }
     match text("user_agent_regex") {
         Some(regex) => {
-            let (tokens, losses) = clients::of_expression(catalogue, regex, place, false);
+            let (tokens, losses) = product_tokens::of_expression(catalogue, regex, place, false);
             ordered.losses.extend(losses);
             ordered.add(&tokens, &list, effect, place);
         }

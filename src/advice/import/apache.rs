@@ -4,9 +4,9 @@
 use crate::rules::{crawlers::Catalogue, policy};
 
 use super::{
-    clients,
     draft::Draft,
     loss::Loss,
+    product_tokens,
     sequence::{Effect, Sequence},
 };
 
@@ -46,7 +46,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     }
     let Reader { catalogue, mut ordered, .. } = reader;
     let tokens = ordered.tokens();
-    ordered.losses.extend(clients::losses_of_list(&catalogue, &tokens));
+    ordered.losses.extend(product_tokens::losses_of_list(&catalogue, &tokens));
     Ok(ordered.into_draft())
 }
 
@@ -225,7 +225,8 @@ impl Reader<'_> {
     }
 
     fn expression(&mut self, regex: &str, place: &str, is_caseless: bool) {
-        let (tokens, losses) = clients::of_expression(&self.catalogue, regex, place, is_caseless);
+        let (tokens, losses) =
+            product_tokens::of_expression(&self.catalogue, regex, place, is_caseless);
         self.ordered.losses.extend(losses);
         self.ordered.add(&tokens, &[], Effect::Refuse, place);
     }

@@ -24,12 +24,12 @@
 mod ai_robots_json; // robots.json of ai.robots.txt
 mod anubis; // bot policies of Anubis
 mod apache; // lists of Apache
-mod clients; // texts of User-Agents -> product tokens
 mod draft; // the policy that is written
 mod kind; // the formats
 mod loss; // a part that is not carried over
 mod nginx; // lists of nginx
 mod paths; // texts of paths -> patterns
+mod product_tokens; // texts of User-Agents -> product tokens
 mod regex; // regular expressions
 mod result; // what comes out
 mod robots_txt;

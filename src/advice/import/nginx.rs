@@ -3,9 +3,9 @@
 use crate::rules::{crawlers::Catalogue, policy};
 
 use super::{
-    clients,
     draft::Draft,
     loss::Loss,
+    product_tokens,
     sequence::{Effect, Sequence},
 };
 
@@ -45,7 +45,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     }
     let Reader { catalogue, mut ordered, .. } = reader;
     let tokens = ordered.tokens();
-    ordered.losses.extend(clients::losses_of_list(&catalogue, &tokens));
+    ordered.losses.extend(product_tokens::losses_of_list(&catalogue, &tokens));
     Ok(ordered.into_draft())
 }
 
@@ -165,7 +165,8 @@ impl Reader {
     }
 
     fn expression(&mut self, regex: &str, effect: Effect, place: &str, is_caseless: bool) {
-        let (tokens, losses) = clients::of_expression(&self.catalogue, regex, place, is_caseless);
+        let (tokens, losses) =
+            product_tokens::of_expression(&self.catalogue, regex, place, is_caseless);
         self.ordered.losses.extend(losses);
         self.ordered.add(&tokens, &[], effect, place);
     }

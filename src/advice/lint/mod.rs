@@ -26,13 +26,13 @@ mod groups; // groups of one name, lines without effect
 mod misreadings; // what some parsers misread
 mod openings; // crawlers that a closed site lets in
 mod preferences; // permissions for closed paths
-mod rules; // rules that never decide
+mod redundant_rules; // rules that never decide
 mod secrets; // secrets in public paths
 
 // The lints of a policy alone.
 mod hosts; // hosts that share a file of their origin
 mod modes; // modes and overrides without effect
-mod tags; // tags that no crawler sees
+mod unseen_tags; // tags that no crawler sees
 
 // Comments in the file.
 mod silence; // what a comment allows
@@ -54,7 +54,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     let mut published = Vec::new();
     for site in policy.written_sites() {
         modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
-        tags::lint_lines(site, &policy.server, &mut findings);
+        unseen_tags::lint_lines(site, &policy.server, &mut findings);
         hosts::lint(site, policy.fleet.is_some(), &mut findings);
         if site.robots_txt.source == Source::Origin {
             continue;
@@ -67,7 +67,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
         }
         if subject.is_whole() && site.robots_txt.source == Source::Policy {
             modes::lint(&subject, &site.enforcement, &mut findings);
-            tags::lint(&subject, &site.robots_tag, &mut findings);
+            unseen_tags::lint(&subject, &site.robots_tag, &mut findings);
         }
         subject.report_partial(site.at, &mut findings);
     }
@@ -91,7 +91,7 @@ pub fn robots_txt(bytes: &[u8], catalogue: &Catalogue) -> Vec<Diagnostic> {
 }
 
 fn about_rules(subject: &Subject<'_>, findings: &mut Findings) {
-    rules::lint(subject, findings);
+    redundant_rules::lint(subject, findings);
     duties::lint(subject, findings);
     groups::lint(subject, findings);
     if subject.is_whole() {

@@ -10,9 +10,9 @@
 //!
 //! May use: keys, crawlers, version. Must not know: files, what a command does.
 
-mod command; // a command and its options
+mod command_page; // a command and its options
 mod page; // a name and a text
-mod policy; // the keys of a policy
+mod policy_page; // the keys of a policy
 mod roff; // paragraphs, literal lines, markup
 
 pub use self::page::Page;
@@ -20,8 +20,8 @@ pub use self::page::Page;
 /// The pages of a command, of all commands below it, and of the policy.
 pub fn pages(mut command: clap::Command) -> Vec<Page> {
     command.build();
-    let mut pages = command::pages(&command);
-    pages.push(policy::page());
+    let mut pages = command_page::pages(&command);
+    pages.push(policy_page::page());
     pages
 }
 

@@ -13,17 +13,17 @@
 //!
 //! May use: crawlers, policy. Must not know: files, clocks, the network, the terminal.
 
+mod answers; // the answers as a policy
 mod dialogue; // questions and answers
 mod preset; // a policy for a kind of site
-mod text; // the answers as a policy
 mod wish; // what is wanted of crawlers with a purpose
 
 #[cfg(test)]
 mod tests;
 
 pub use self::{
+    answers::{Answers, policy_text},
     dialogue::Dialogue,
     preset::{Preset, suggest},
-    text::{Answers, policy_text},
     wish::{Topic, Wish},
 };

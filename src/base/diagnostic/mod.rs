@@ -15,14 +15,14 @@ use serde::Serialize;
 use crate::base::escape;
 
 mod github; // annotations of GitHub's workflows
+mod rendering; // text for people
 mod sarif; // a log for tools of static analysis
 mod snippet; // a source line, and the part that is at fault
-mod text; // text for people
 
 pub use self::{
     github::github,
+    rendering::{Shown, SourceText, Style},
     sarif::{Rule, sarif},
-    text::{Shown, SourceText, Style},
 };
 
 /// One finding. Its `code` is stable and of low cardinality (`policy.unknown_key`), for metric

@@ -10,16 +10,16 @@ use std::{collections::HashMap, sync::OnceLock};
 use prometheus::{Encoder, Histogram, Registry, TextEncoder, core::Collector};
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
-use self::{families::Families, fleet::FleetFamilies};
+use self::{families::Families, node_families::FleetFamilies};
 pub use self::{
+    queue_families::{ForwardCounts, RecordCounts},
     reading::{CrawlerRequests, CrawlerViolations},
-    records::{ForwardCounts, RecordCounts},
 };
 
 mod families; // the registered families: names, labels and help texts
-mod fleet; // the families of a node in a fleet
+mod node_families; // the families of a node in a fleet
+mod queue_families; // the families of the record queue
 mod reading; // counts and states read back, for alerts and pages
-mod records; // the families of the record queue
 
 /// The label of a product token that only the client itself names.
 pub const OTHER_TOKEN: &str = "other";

@@ -25,21 +25,21 @@ use crate::{
     },
 };
 
-pub use self::report::{FailingSource, Sources};
+pub use self::failures::{FailingSource, Sources};
 use self::{
-    keys::{KeyKeeper, Keys, Signers},
+    failures::Report,
+    key_directories::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
     names::Names,
-    report::Report,
     source::{Fetched, Fetcher, Terms},
 };
 
 mod copies; // the last good copies on disk
-mod keys; // the signature keys of crawlers
+mod failures; // log lines about failed fetches
+mod key_directories; // the signature keys of crawlers
 mod lists; // published address ranges
 mod names; // reverse DNS, confirmed forward
 mod refresh; // repeated fetches from each source
-mod report; // log lines about failed fetches
 mod source; // one fetch, within the limits of evidence
 mod suspect; // an implausible response, until its source has repeated it
 

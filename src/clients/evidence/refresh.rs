@@ -27,7 +27,7 @@ use crate::{
 };
 
 use super::{
-    report::{Failed, Report},
+    failures::{Failed, Report},
     source::{Content, Fetched, Fetcher, Terms},
 };
 

@@ -33,11 +33,11 @@ mod hosts; // whose requests are answered
 mod html; // an answer with a page
 mod listener; // connections and their limits
 mod login; // who may see a page
-mod pages; // metrics and health
 mod paths; // paths that need no token, and those of programs
 pub mod problem; // what is wrong with a request of a program
 mod progress; // bytes that reach the reader
 mod reload; // the policy, read again on request
+mod routes; // metrics and health
 mod view; // the data that the pages show
 
 /// Serves `pages`, `/metrics`, `/healthz`, `/readyz` and [`RELOAD`] until the runtime ends. `hosts` are the hosts that it answers
@@ -53,6 +53,6 @@ pub async fn serve(
 ) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    listener::run(&listener, &Arc::new(hosts), &pages::router(view, pages)).await;
+    listener::run(&listener, &Arc::new(hosts), &routes::router(view, pages)).await;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Patterns in the syntax of Apache's `LogFormat`.
 
-use super::pattern::{Token, Value};
+use super::line_pattern::{Token, Value};
 
 /// The parts of a pattern.
 ///

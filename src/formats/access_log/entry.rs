@@ -109,7 +109,7 @@ impl<'l> Parts<'l> {
         let (mut method, mut target) = (self.method, self.target);
         if let Some(line) = self.request {
             let (its_method, its_target) =
-                super::request_line::split(line).ok_or(Fault::Request)?;
+                super::logged_request::split(line).ok_or(Fault::Request)?;
             method.get_or_insert(its_method);
             target.get_or_insert(its_target);
         }

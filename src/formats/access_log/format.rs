@@ -7,8 +7,9 @@ use crate::base::escape::shown;
 use super::{
     alb, apache,
     entry::{Entry, Fault},
-    haproxy, json, nginx, own,
-    pattern::Pattern,
+    haproxy, json,
+    line_pattern::Pattern,
+    nginx, own,
     w3c::Columns,
 };
 

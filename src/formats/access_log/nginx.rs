@@ -1,6 +1,6 @@
 //! Patterns in the syntax of nginx's `log_format`.
 
-use super::pattern::{Token, Value};
+use super::line_pattern::{Token, Value};
 
 /// The parts of a pattern. Unknown variables are skipped in lines.
 pub(super) fn tokens(pattern: &str) -> Vec<Token> {

@@ -9,7 +9,7 @@ use crate::base::escape;
 use super::{
     entry::{Entry, Fault, Parts, address},
     line::{KIND, REFUSE, SCHEMA},
-    pattern::Pattern,
+    line_pattern::Pattern,
     time,
 };
 

@@ -5,7 +5,7 @@
 
 use super::{
     octets::{is_value, value_run},
-    step::{Fault, Step},
+    progress::{Fault, Step},
 };
 
 /// The most digits of a size: those of 64 bits.

@@ -5,7 +5,7 @@
 use super::{
     content_length::ContentLength,
     octets::{is_token, is_value, run, value_run},
-    step::{Fault, Step},
+    progress::{Fault, Step},
 };
 
 /// The lines of a head or a trailer section, read up to some place.

@@ -14,14 +14,14 @@ mod content_length; // the value of Content-Length, octet by octet
 mod field_lines; // header fields and trailers
 mod frames; // where a client of HTTP/2 is
 mod octets; // classes of octets
+mod progress; // the result of reading a piece
 mod reader; // one message after another
 mod request_line; // method, target, version
-mod step; // the result of reading a piece
 mod target_octet; // the octets of a target
 
 pub use self::{
     frames::Multiplex,
+    progress::{Fault, Step},
     reader::{Bounds, Reader},
-    step::{Fault, Step},
     target_octet::{TargetOctet, push_encoded},
 };

@@ -3,8 +3,8 @@
 use super::{
     chunks::Chunks,
     field_lines::FieldLines,
+    progress::{Fault, Step},
     request_line::RequestLine,
-    step::{Fault, Step},
 };
 
 /// The most that a head or a trailer section may have.

@@ -8,7 +8,7 @@
 
 use super::{
     octets::{is_encoded, is_target, is_token, run},
-    step::{Fault, Step},
+    progress::{Fault, Step},
 };
 
 /// The ends of a request line.

@@ -20,7 +20,7 @@ use std::fmt;
 use super::{
     line_kind::{LineKind, is_break},
     normal,
-    record::Record,
+    other_record::Record,
     robots_txt::{Group, RobotsTxt},
 };
 

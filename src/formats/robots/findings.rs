@@ -8,7 +8,7 @@ use super::{
     limits::{LEAST_BYTES, MAX_FINDINGS},
     line_kind::{self, GOOGLE_LINE, LineKind},
     name,
-    record::{self, Record},
+    other_record::{self, Record},
     rule::Directive,
 };
 use crate::base::{diagnostic::Diagnostic, escape::shown};
@@ -267,7 +267,7 @@ impl Findings<'_> {
         let whole = || [name, b":", value].concat();
         if name.is_empty() {
             self.no_record(self.text.trim_ascii());
-        } else if record::lacks_colon(name) {
+        } else if other_record::lacks_colon(name) {
             self.add_at(name, || {
                 let message = format!("'{}' has no colon after its name", shown(whole()));
                 Diagnostic::warning("robots.no_colon", message).help("write the colon")

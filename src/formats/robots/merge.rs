@@ -29,10 +29,10 @@ use super::{
     emit::closes,
     group_index::{GroupIndex, GroupList},
     limits::LEAST_BYTES,
-    lines::{lines, whole_lines},
+    line_count::{lines, whole_lines},
     name, normal,
+    other_record::Record,
     parse::parse,
-    record::Record,
     robots_txt::{Group, RobotsTxt, UserAgent},
     rule::Directive,
 };

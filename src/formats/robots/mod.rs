@@ -115,16 +115,16 @@ mod inclusion; // All or some of the paths of a pattern within another.
 mod intent; // A regular expression or a list in the place of a pattern.
 mod limits; // How much is read.
 mod origin_file; // The file of an origin: unknown, absent or present.
+mod other_record; // An other record, and the forms of its value.
 pub mod pattern; // A path pattern.
-mod record; // An other record, and the forms of its value.
 mod robots_txt; // The file, its groups and user-agent lines.
 mod rule; // An allow or disallow line.
 
 // Reading and writing.
 mod emit; // The file as text.
 mod findings; // The findings about a file.
+mod line_count; // The lines of a file.
 mod line_kind; // The kind of a line, by its name.
-mod lines; // The lines of a file.
 mod normal; // The normal form of octets.
 mod parse; // Bytes to a file.
 
@@ -158,20 +158,20 @@ pub use group_index::{GroupIndex, GroupList};
 pub use inclusion::Sample;
 pub use intent::{BEGIN, Intent, NO_REGEX, corrected, intent};
 pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS};
-pub use lines::{lines, whole_lines};
+pub use line_count::{lines, whole_lines};
 pub use matcher::{Matcher, Scope, closes_everything};
 pub use merge::{Merged, Side, Source, merge, merge_beginning};
 #[cfg(test)]
 pub(crate) use name::forms as name_forms;
 pub use normal::{ascii, is_decoded};
 pub use origin_file::OriginFile;
+pub use other_record::{Record, has_known_line};
 pub use overlap::{Files, Overlap};
 pub use pace::{Pace, Span};
 pub use pace_record::PaceRecord;
 pub use parse::{ReadOptions, parse, parse_with};
 pub use path::{Target, origin_form};
 pub use pattern::{Pattern, Symbol};
-pub use record::{Record, has_known_line};
 pub use robots_txt::{Group, RobotsTxt, UserAgent};
 pub use rule::{Directive, Rule};
 pub use verdict::{Access, Explanation, Form, Match, Verdict};

@@ -4,8 +4,8 @@
 //! belongs to its record, so a rate for the night doesn't apply by day.
 
 use super::{
+    other_record::Record,
     pace::{self, Pace, Span},
-    record::Record,
 };
 
 /// How many records with a span count in one group: one for each hour of a day.

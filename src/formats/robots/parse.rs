@@ -18,10 +18,10 @@
 use super::{
     findings::Findings,
     limits::{LEAST_BYTES, MAX_BYTES},
+    line_count::{lines, whole_lines},
     line_kind::{self, BYTE_ORDER_MARK, GOOGLE_LINE, LineKind, is_space, trim},
-    lines::{lines, whole_lines},
     normal,
-    record::Record,
+    other_record::Record,
     robots_txt::{Group, RobotsTxt, UserAgent},
     rule::{Directive, Rule},
 };

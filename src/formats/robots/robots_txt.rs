@@ -1,7 +1,7 @@
 //! A robots.txt as data: groups, the crawlers that they name, and records outside groups (§2.1).
 
 use super::{
-    record::Record,
+    other_record::Record,
     rule::{Directive, Rule},
 };
 use crate::base::{diagnostic::Diagnostic, escape};

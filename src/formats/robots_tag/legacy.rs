@@ -13,7 +13,7 @@
 use super::{
     findings::Findings,
     known_rules::{self, ValueKind},
-    line::Line,
+    legacy_line::Line,
     rule::Rule,
     scope::Scope,
     tag::RobotsTag,

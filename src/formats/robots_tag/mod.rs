@@ -106,8 +106,8 @@ mod head; // The meta elements of a document, in and outside its head.
 mod html; // The rules in a document.
 mod known_rules; // The documented rules.
 mod legacy; // The older field.
+mod legacy_line; // A line of the older field, part by part.
 mod limits; // The limits of a field and of a document.
-mod line; // A line of the older field, part by part.
 mod origin_line; // A line of an origin, read leniently.
 mod parse; // The strict parser.
 mod rule; // One rule.

@@ -10,7 +10,7 @@ use super::{
     first_draft::is_first_draft,
     known_rules::{self, takes_value},
     legacy,
-    line::Line,
+    legacy_line::Line,
     parse, rule,
     scope::Scope,
     tag::RobotsTag,

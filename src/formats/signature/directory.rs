@@ -5,12 +5,12 @@ use sfv::ListEntry;
 use sha2::{Digest, Sha256};
 
 use super::{
-    base::{self, Signed},
     component::{Component, Source},
     fields,
-    keys::KeySet,
+    key_set::KeySet,
     message::{Fields, Message},
     reason::Reason,
+    signature_base::{self, Signed},
     signatures::{self, Signature},
     verification::{Limits, find_key},
 };
@@ -55,7 +55,7 @@ pub fn proven_keys(
         signature.check_time(now, &limits)?;
         check_covered(&signature.components, response)?;
         let signed = Signed { request: response.request, response: Some(response.fields) };
-        let base = base::write(signed, &signature.components, &signature.parameters)?;
+        let base = signature_base::write(signed, &signature.components, &signature.parameters)?;
         let key = find_key(&signature, keys, now, &limits)?;
         if !key.has_signed(&base, &signature.value) {
             return Err(Reason::BadSignature);

@@ -24,19 +24,19 @@
 //! May use: `base64`, `ring`, `sfv`. Must not know: crawlers, the network, clocks.
 
 mod agent;
-mod base;
 mod component;
 mod directory;
 mod fields;
-mod keys;
+mod key_set;
 mod message;
 mod reason;
+mod signature_base;
 mod signatures;
 mod verification;
 
 pub use agent::AgentUrl;
 pub use directory::{DirectoryResponse, proven_keys};
-pub use keys::KeySet;
+pub use key_set::KeySet;
 pub use message::{Fields, Message, Scheme};
 pub use reason::Reason;
 pub use signatures::{Signature, Signatures, read};

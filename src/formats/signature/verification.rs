@@ -1,10 +1,10 @@
 //! The verification of a signature (RFC 9421 §3.2) with the signer's keys at a time.
 
 use super::{
-    base::{self, Signed},
-    keys::{Key, KeySet},
+    key_set::{Key, KeySet},
     message::Message,
     reason::Reason,
+    signature_base::{self, Signed},
     signatures::Signature,
 };
 
@@ -69,7 +69,7 @@ pub fn verify(
 /// The reason why the base has no line for a covered component.
 pub fn signature_base(signature: &Signature, message: &Message<'_>) -> Result<Vec<u8>, Reason> {
     let signed = Signed { request: message, response: None };
-    base::write(signed, &signature.components, &signature.parameters)
+    signature_base::write(signed, &signature.components, &signature.parameters)
 }
 
 impl Reason {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{base::escape, rules::policy::Acme};
 
-use super::state;
+use super::private_file;
 
 /// The account as its file keeps it. The key in it is secret.
 #[derive(Deserialize, Serialize)]
@@ -76,7 +76,7 @@ fn keep(acme: &Acme, credentials: AccountCredentials) -> Result<(), String> {
     let kept = Kept { contact: acme.contact.clone(), credentials };
     let text = serde_json::to_vec_pretty(&kept).map_err(|error| error.to_string())?;
     let file = file(acme);
-    state::write(&file, &text).map_err(|error| format!("{}: {error}", escape::path(&file)))
+    private_file::write(&file, &text).map_err(|error| format!("{}: {error}", escape::path(&file)))
 }
 
 fn file(acme: &Acme) -> PathBuf {

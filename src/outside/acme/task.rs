@@ -19,7 +19,7 @@ use crate::{
 use super::{
     account,
     order::{self, Fault},
-    schedule, state,
+    private_file, schedule,
 };
 
 /// The longest time between two looks at the certificates.
@@ -234,7 +234,8 @@ async fn order(
 }
 
 fn keep(file: &Path, text: &str) -> Result<(), String> {
-    state::write(file, text.as_bytes()).map_err(|error| format!("{}: {error}", escape::path(file)))
+    private_file::write(file, text.as_bytes())
+        .map_err(|error| format!("{}: {error}", escape::path(file)))
 }
 
 /// The name of a certificate at its authority (RFC 9773 §4.1), if it has one.

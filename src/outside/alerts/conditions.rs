@@ -16,9 +16,9 @@ use crate::rules::policy::{Alert, AlertKind};
 
 use super::{
     event::Event,
+    observation::{NotRenewed, Quarantined, State, Tally},
     offenders::{Offender, Offenders},
     rates::{Counts, Name, Rates},
-    state::{NotRenewed, Quarantined, State, Tally},
 };
 
 /// The least time between two events about the same thing.

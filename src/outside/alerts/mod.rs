@@ -13,9 +13,9 @@
 pub use self::{
     conditions::Watcher,
     event::Event,
+    observation::{Certificate, NotRenewed, Quarantined, Refusal, State, Tally, Trouble},
     offenders::Offender,
     relay::{Handed, Relay},
-    state::{Certificate, NotRenewed, Quarantined, Refusal, State, Tally, Trouble},
     watch::{EVERY, run},
     webhook::{Answer, Webhook},
 };
@@ -23,11 +23,11 @@ pub use self::{
 mod conditions; // a state -> the events that begin
 mod dispatch; // which events of a fleet this node sends
 mod event; // one event, as JSON
+mod observation; // the state that the conditions look at
 mod offenders; // the crawlers that violated the rules before
 mod rates; // counts of the last minute
 mod relay; // events between the nodes of a fleet
 mod sender; // the queue of a webhook, and the retries
-mod signature; // the signature of an event
-mod state; // the state that the conditions look at
 mod watch; // the task that reads the state
 mod webhook; // one webhook: its secret, one attempt
+mod webhook_signature; // the signature of an event

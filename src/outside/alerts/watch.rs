@@ -15,10 +15,10 @@ use super::{
     conditions::Watcher,
     dispatch::{Dispatch, Step},
     event::Event,
+    observation::State,
     offenders::Offender,
     relay::{Handed, Relay},
     sender::Sender,
-    state::State,
     webhook::{Message, Webhook},
 };
 

@@ -21,7 +21,7 @@ use crate::{
 
 use super::{
     event::Event,
-    signature::{self, Secret},
+    webhook_signature::{self, Secret},
 };
 
 /// The mode bits that let every user of the machine read a file.
@@ -174,8 +174,8 @@ fn read(file: &Path) -> io::Result<(Vec<u8>, u32)> {
     let file = File::open(file)?;
     let mode = file.metadata()?.mode();
     let mut bytes = Vec::new();
-    file.take(signature::MOST as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > signature::MOST {
+    file.take(webhook_signature::MOST as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > webhook_signature::MOST {
         return Err(io::Error::other("larger than 4 KiB"));
     }
     Ok((bytes, mode))

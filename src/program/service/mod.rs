@@ -54,8 +54,8 @@ use self::{
     announce::announce,
     membership::Joined,
     offenders::watch_for_alerts,
+    record_keeping::{open_access_log, open_store},
     sockets::Sockets,
-    store::{open_access_log, open_store},
 };
 
 mod admin_access; // who may use the admin listener
@@ -64,9 +64,9 @@ mod descriptors; // how many the process may open
 mod log; // log lines that are dropped
 mod membership; // this node in a fleet
 mod offenders; // what alerts know
+mod record_keeping; // records and the memory of earlier runs
 mod signals; // SIGHUP, SIGUSR2 and the end
 mod sockets; // bound once, or inherited from systemd
-mod store; // records and the memory of earlier runs
 mod successor; // the process that takes over
 mod systemd; // what systemd hears
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::formats::robots::Access;
 
-use super::{page::Site, signals::Signal, source::RulesOf};
+use super::{page::Site, signals::Signal, source_rules::RulesOf};
 
 /// Two statements that do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -15,20 +15,20 @@
 //! files, clocks, the network, the place that a text goes to.
 
 mod conflicts; // what contradicts what
-mod document; // the audits as a document
+mod instructions; // everything about one page
+mod layout; // the audits as a document
 mod page; // the answers to requests
-mod reading; // everything about one page
 mod signals; // signals about AI
-mod source; // the rules of one source
+mod source_rules; // the rules of one source
 
 #[cfg(test)]
 mod tests;
 
 pub use self::{
     conflicts::Conflict,
-    document::document,
+    instructions::{Audit, VerdictRow},
+    layout::document,
     page::{Page, Site},
-    reading::{Audit, VerdictRow},
     signals::Signal,
-    source::RulesOf,
+    source_rules::RulesOf,
 };

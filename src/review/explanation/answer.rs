@@ -16,9 +16,9 @@ use crate::{
 
 use super::{
     decision::{ClaimRow, EditionRow, Explanation},
+    decision_text,
     excerpt::Excerpt,
     question::{Fault, Question, Rungs, host, names},
-    text,
     verdict::{RuleRow, VerdictRow, other_form},
 };
 
@@ -121,6 +121,6 @@ fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
         edition: edition.id_text().to_owned(),
         excerpt: rule.and_then(|rule| Excerpt::around(edition.bytes(), rule.line)),
     };
-    explanation.lines = text::lines(&explanation, visit, &decision, pace, rungs);
+    explanation.lines = decision_text::lines(&explanation, visit, &decision, pace, rungs);
     explanation
 }

@@ -20,11 +20,11 @@
 
 mod answer; // a question put to the gate
 mod decision; // the decision as data
+mod decision_text; // the decision as lines
 mod excerpt; // the lines around a rule
 mod line; // one line of text
 mod past; // a recorded violation
 mod question; // what is asked, and its faults
-mod text; // the decision as lines
 mod verdict; // what a robots.txt alone says
 
 pub use self::{

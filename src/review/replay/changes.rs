@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{base::escape, records::tally::Claimant};
 
-use super::{tally::Client, verdict::Verdict};
+use super::{totals::Client, treatment::Verdict};
 
 /// The paths that are kept as examples.
 const EXAMPLES: usize = 3;

@@ -19,11 +19,11 @@ use super::{
     basis::{Basis, Rules},
     batch::{Batch, Row},
     changes::Changes,
-    clients::{Clients, forwarded},
+    log_file::Failure,
     merge::{Item, Logs},
-    source::Failure,
-    tally::{Client, Tally},
-    verdict::Verdict,
+    totals::{Client, Tally},
+    treatment::Verdict,
+    user_agents::{Clients, forwarded},
 };
 
 /// The User-Agents whose claims are kept: 5 MB.

@@ -16,7 +16,7 @@ use crate::formats::access_log::Format;
 
 use super::{
     batch::{Batch, Block, Row},
-    source::{Failure, Log, Source},
+    log_file::{Failure, Log, Source},
 };
 
 /// How far lines may stand from the place that their time gives them: a server logs a request when it

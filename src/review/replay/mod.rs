@@ -17,14 +17,14 @@
 mod basis;
 mod batch;
 mod changes;
-mod clients;
+mod json;
 mod judge;
+mod layout;
+mod log_file;
 mod merge;
-mod pages;
-mod rows;
-mod source;
-mod tally;
-mod verdict;
+mod totals;
+mod treatment;
+mod user_agents;
 
 #[cfg(test)]
 mod tests;
@@ -33,11 +33,11 @@ pub use self::{
     basis::Basis,
     batch::MOST_LINE,
     changes::{Change, Changes},
+    json::json_lines,
     judge::{Judge, Stop, TakeRecord},
+    layout::document,
+    log_file::{Failure, Source},
     merge::{Logs, MOST_PENDING, Progress, WINDOW},
-    pages::document,
-    rows::json_lines,
-    source::{Failure, Source},
-    tally::{Client, MOST_NAMES, MOST_PATHS, Tally},
-    verdict::Verdict,
+    totals::{Client, MOST_NAMES, MOST_PATHS, Tally},
+    treatment::Verdict,
 };

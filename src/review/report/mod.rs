@@ -10,13 +10,13 @@
 
 pub use self::{
     axis::Axis,
+    client_total::{Count, TALLIED_BY, Tally},
     document::{Cell, Column, Document, Kind, Section, Table},
     edition::EditionRow,
     html::html,
     markdown::markdown,
     span::Span,
-    tally::{Count, TALLIED_BY, Tally},
-    text::{Screen, UNCUT, text},
+    terminal::{Screen, UNCUT, text},
 };
 
 pub mod bundle; // the evidence of violations, as files that verify alone
@@ -28,6 +28,7 @@ pub mod terms; // the terms of a question: names, times, patterns, ids
 
 mod axis; // the bars of a chart over time
 mod bars; // small bars of block characters
+mod client_total; // the requests of one client name
 mod document; // a document of tables
 mod edition; // an edition as JSON
 mod html; // a document as HTML
@@ -35,5 +36,4 @@ mod markdown; // a document as Markdown
 mod over_time; // counts over time
 mod parts; // parts that several JSON lines have
 mod span; // a span of whole hours
-mod tally; // the requests of one client name
-mod text; // a document as text
+mod terminal; // a document as text

@@ -2,9 +2,9 @@
 
 use super::{
     axis::Axis,
+    client_total::Count,
     document::{Cell, Kind, Section, Table},
     number::grouped,
-    tally::Count,
 };
 
 /// What a row says before the first counts: nobody knows whether it would be zero.

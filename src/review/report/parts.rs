@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::tally::{Count, Tally};
+use super::client_total::{Count, Tally};
 
 /// Requests, and the violations among them.
 #[derive(Serialize)]

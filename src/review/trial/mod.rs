@@ -16,12 +16,12 @@
 //! May use: explanation, gate, publication, enforce, policy, robots, diagnostic, escape, record.
 //! Must not know: proxy, admin, desk, api, cli, any clock, any socket.
 
-mod finding; // failures as findings
+mod failures; // failures as findings
 mod outcome; // one test, and what was found
 mod stage; // the policy as if it were served
 
 pub use self::{
-    finding::findings,
+    failures::findings,
     outcome::{Difference, Facts, Found, Trial},
 };
 

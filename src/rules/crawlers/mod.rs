@@ -21,13 +21,13 @@
 //!
 //! May use: signature, diagnostic, escape, product_token. Must not know: policy, the request, the network.
 
-mod audit;
 mod catalogue;
 mod changes;
 mod claim;
 mod class;
 mod crawler;
 mod entry;
+mod foreign_file;
 mod lookup;
 mod name;
 mod name_table;

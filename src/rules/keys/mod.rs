@@ -7,10 +7,10 @@
 //! May use: crawlers. Must not know: policy, how a value is read.
 
 pub use self::{
+    beside_sites::{ALERT, CLICKHOUSE, EVIDENCE, VIOLATIONS},
     crawlers::{CRAWLER, CRAWLER_SET},
     enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, RATE_LIMIT},
     fleet::FLEET,
-    records::{ALERT, CLICKHOUSE, EVIDENCE, VIOLATIONS},
     schema::{Json, schema},
     section::{Absent, Form, Key, Section, Shape},
     server::{
@@ -25,10 +25,10 @@ mod schema; // the table as a JSON Schema
 mod section; // a section, a key, the shape of a value
 mod values; // shapes that several sections share
 
+mod beside_sites; // violations, violations.clickhouse, evidence, alerts
 mod crawlers; // crawlers, crawler_sets
 mod enforcement; // sites[].enforcement
 mod fleet; // fleet
-mod records; // violations, violations.clickhouse, evidence, alerts
 mod server; // server
 mod site; // sites
 mod top; // the whole policy, tests

@@ -1,9 +1,9 @@
 //! The keys of the whole policy, and of its tests.
 
 use super::{
+    beside_sites::{ALERT, EVIDENCE, VIOLATIONS},
     crawlers::{CRAWLER, CRAWLER_SET},
     fleet::FLEET,
-    records::{ALERT, EVIDENCE, VIOLATIONS},
     section::{
         Absent::{Required, Value, Words},
         NONE, Section,

@@ -10,7 +10,7 @@ use crate::{
     rules::crawlers::CatalogueFile,
 };
 
-use super::{catalogue, findings::Findings, scalar::path, shape::At};
+use super::{catalogue_file, findings::Findings, scalar::path, shape::At};
 
 /// Reads the bytes of a file that a policy names.
 pub(super) type Open<'o> = dyn FnMut(&Path) -> io::Result<Vec<u8>> + 'o;
@@ -44,7 +44,7 @@ pub(super) fn read(
             return None;
         }
     };
-    let file = match catalogue::read_file(&path.display().to_string(), &bytes) {
+    let file = match catalogue_file::read_file(&path.display().to_string(), &bytes) {
         Ok(file) => file,
         Err(refused) => {
             let shown = shown(path.display().to_string());
@@ -58,7 +58,7 @@ pub(super) fn read(
             return None;
         }
     };
-    let built_in = catalogue::built_in_version();
+    let built_in = catalogue_file::built_in_version();
     if file.version.as_str() < built_in {
         let message =
             format!("the catalogue is of {}, the built-in one of {built_in}", file.version);

@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-use super::{catalogue, fields::Fields, findings::Findings, names::purpose, shape::At};
+use super::{catalogue_file, fields::Fields, findings::Findings, names::purpose, shape::At};
 
 /// The crawlers of a catalogue file and those of the section. An entry of the section replaces a
 /// known one of the same name.
@@ -33,7 +33,7 @@ pub(super) fn read(
         Err(refused) => {
             let (line, column) = section.map_or((0, 0), |at| (at.node.line, at.node.column));
             refused.into_iter().for_each(|finding| findings.push(finding.at(line, column)));
-            catalogue::built_in()
+            catalogue_file::built_in()
         }
     }
 }

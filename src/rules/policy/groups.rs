@@ -12,9 +12,8 @@ use super::{
     fields::Fields,
     findings::Findings,
     names::{Names, Selection, distinct},
-    pattern,
+    other_records, pattern,
     places::{GroupPlaces, Spot},
-    records,
     shape::At,
     source::Source,
     yaml::Value,
@@ -57,7 +56,7 @@ impl Groups {
         places.rules.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
         warn_of_idle_disallow(&group, &places.rules, findings);
         let delay = crawl_delay(&fields, findings);
-        let others = records::read(&fields, true, findings);
+        let others = other_records::read(&fields, true, findings);
         for (spot, record) in delay.into_iter().chain(others) {
             if record.is_global() {
                 self.global_records.push(record);

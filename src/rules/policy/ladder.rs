@@ -7,7 +7,7 @@ use crate::{formats::robots::Pace, rules::keys};
 use super::{
     fields::Fields,
     findings::Findings,
-    pace,
+    rate,
     shape::At,
     share::{self, Share},
 };
@@ -43,6 +43,6 @@ fn ladder(fields: &Fields<'_>, findings: &mut Findings) -> Ladder {
         period: fields.time("period", minute_to_week, findings),
         share: fields.value("share", share::read, Share::parse, findings),
         min_violations: fields.number("min_violations", findings),
-        throttle: fields.value("throttle", pace::read, Pace::parse, findings),
+        throttle: fields.value("throttle", rate::read, Pace::parse, findings),
     }
 }

@@ -17,7 +17,7 @@ pub use self::{
     backend::{Backend, Balance, Health, HealthCheck, Protocol},
     block::{Block, Piece, Slot, Template},
     breaker::Breaker,
-    catalogue::{
+    catalogue_file::{
         BUILT_IN as BUILT_IN_CATALOGUE, MAX_BYTES as MAX_CATALOGUE_BYTES,
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
@@ -66,16 +66,16 @@ mod yaml; // bytes -> a tree with lines and columns
 // One value.
 mod duration; // 30s, 24h
 mod fields; // the entries of a section, by the table of keys
-mod pace; // requests in a time
 mod pattern; // a path pattern
 mod places; // the places of values, for findings about several of them
+mod rate; // requests in a time
 mod scalar; // file names, addresses, networks
 mod shape; // a node of the tree -> the value that a setting takes
 mod share; // a percentage
 
 // The sections beside the sites.
 mod alerts; // the section `alerts`
-mod catalogue; // catalogue files, the built-in one among them
+mod catalogue_file; // catalogue files, the built-in one among them
 mod catalogue_source; // the key `catalogue`
 mod crawler_entries; // the section `crawlers`
 mod database; // violations.database and violations.clickhouse
@@ -91,7 +91,7 @@ mod backend; // the origins of a site, and how requests go to them
 mod groups; // the groups of robots.txt
 mod host; // a host of a site
 mod origin; // the URL of an origin
-mod records; // lines of robots.txt that are no rules
+mod other_records; // lines of robots.txt that are no rules
 mod robots_txt; // the section `robots_txt`
 mod source; // the source of a site's rules
 mod tag_rules; // the section `robots_tag`

@@ -13,7 +13,7 @@ use super::{
     findings::Findings,
     mode::PaceMode,
     names::{Names, Selection},
-    pace,
+    rate,
     shape::At,
     tag_rules,
 };
@@ -107,7 +107,7 @@ fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option
 }
 
 fn requests_in_a_time(at: &At<'_>, findings: &mut Findings) -> Option<Pace> {
-    let pace = pace::read(at, findings)?;
+    let pace = rate::read(at, findings)?;
     if pace.per() > LONGEST {
         let text = at.text(findings)?;
         let message = format!("'{}' has a time of more than a day", shown(text));

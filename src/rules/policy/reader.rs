@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    alerts, catalogue,
+    alerts, catalogue_file,
     catalogue_source::{self, Open},
     checks, crawler_entries,
     evidence::{self, Evidence},
@@ -106,7 +106,7 @@ fn sections(
     let fingerprint = fingerprint([bytes, catalogue_bytes]);
     let (catalogue_file, known) = match named {
         Some(named) => (Some(named.path), named.file),
-        None => (None, catalogue::built_in_file()),
+        None => (None, catalogue_file::built_in_file()),
     };
     let catalogue_version = known.version.clone();
     let catalogue = Arc::new(crawler_entries::read(known, &fields, findings));

@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     fields::Fields, findings::Findings, groups::Groups, host::host_in_url, names::Names,
-    places::GroupPlaces, records, shape::At, source::Source,
+    other_records, places::GroupPlaces, shape::At, source::Source,
 };
 
 /// How long crawlers may keep robots.txt by default: 1 hour.
@@ -123,7 +123,7 @@ pub(super) fn read(
     if robots_txt.source == Source::Origin {
         refuse_rules(&fields, findings);
     }
-    let records = records::read(&fields, false, findings);
+    let records = other_records::read(&fields, false, findings);
     robots_txt.file.records = records.into_iter().map(|(_, record)| record).collect();
     for at in fields.list("sitemaps", findings) {
         let Some((template, record)) = sitemap(&at, host, findings) else { continue };

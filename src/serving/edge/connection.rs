@@ -22,11 +22,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::{base::metrics::Metrics, formats::framing::Multiplex};
 
 use super::{
-    access::AccessLog,
+    access_lines::AccessLog,
     client_limits::{Budget, ClientLimits, FIRST_WINDOW, Pace},
-    lines::Lines,
+    head_answer::Answer,
+    http1::Lines,
     phase::Phase,
-    refusal::Answer,
     timer::Timer,
     tunnel::Tunnel,
 };

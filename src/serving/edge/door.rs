@@ -12,10 +12,10 @@ use pingora::{
 use crate::base::metrics::Metrics;
 
 use super::{
-    access::AccessLog,
+    access_lines::AccessLog,
     client_limits::ClientLimits,
     connection::Connection,
-    connections::{Connections, Open},
+    drain::{Connections, Open},
     http2::Http2,
 };
 

@@ -27,11 +27,11 @@ use tokio::{
 use crate::base::{diagnostic::Diagnostic, metrics::Metrics};
 
 use super::{
-    connections::Open,
     door::Edge,
+    drain::Open,
     guests::{Guest, Guests},
+    head_answer::Answer,
     opening::Opening,
-    refusal::Answer,
 };
 
 /// The pause when the system has no room for another connection.

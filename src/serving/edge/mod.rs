@@ -19,34 +19,34 @@
 //! cli.
 
 pub(crate) use self::{
-    access::{AccessLog, Course},
+    access_lines::{AccessLog, Course},
     client_limits::ClientLimits,
-    connections::Connections,
     door::Edge,
+    drain::Connections,
     guests::{Guest, Guests},
     listen::{Common, Listeners},
     opening::Opening,
     phase::{Phase, phase},
-    target::admit,
+    received_target::admit,
     timer::Timer,
 };
 
-mod access; // the access log
+mod access_lines; // the access log
 mod client_limits; // what one client may take
 mod connection; // the stream between the socket and pingora
-mod connections; // all connections, and their end
 mod door; // from a connection to its application
+mod drain; // all connections, and their end
 mod guests; // what each client network has at a time
+mod head_answer; // answers to heads that are refused
+mod http1; // messages of HTTP/1 on their way to pingora
 mod http2; // connections of HTTP/2
-mod lines; // messages of HTTP/1 on their way to pingora
 mod listen; // sockets
 mod opening; // PROXY protocol and TLS handshake
 mod phase; // from the hooks to the connection
-mod refusal; // answers to heads that are refused
+mod received_target; // the target as the gate gets it
 mod socket; // a TCP connection
 mod stream; // a request of HTTP/2
 mod streams; // how many of a connection are in progress
-mod target; // the target as the gate gets it
 mod timer; // the timer of a connection
 mod tunnel; // a connection that has switched to another protocol
 mod wait; // the wait for the head of the origin's response

@@ -10,7 +10,7 @@ use std::{
 
 use pingora::proxy::Session;
 
-use super::{connections::Draining, wait::Wait};
+use super::{drain::Draining, wait::Wait};
 
 /// The state of a connection, shared with the hooks of its requests.
 #[derive(Debug, Default)]

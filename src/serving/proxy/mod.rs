@@ -46,13 +46,13 @@ use crate::{
 
 pub use self::server::{Running, start};
 use self::{
-    exchange::Exchange,
+    forwarding::Exchange,
     session::{is_tls, peer, request, status_of},
 };
 
-mod exchange; // a request on its way to an origin
 mod failure; // errors without the octets of messages
-mod fields; // header fields of one hop
+mod forwarding; // a request on its way to an origin
+mod hop_fields; // header fields of one hop
 mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
 mod session; // what a session says about its request
@@ -176,9 +176,9 @@ impl Proxy {
             underscore_fields: backend.is_some_and(|backend| backend.underscore_fields),
         };
         let via = backend.is_none_or(|backend| backend.via);
-        let client = fields::ClientSide { peer, is_tls: is_tls(session), forwarding, via };
+        let client = hop_fields::ClientSide { peer, is_tls: is_tls(session), forwarding, via };
         let request = session.req_header_mut();
-        fields::forward(request, &client)?;
+        hop_fields::forward(request, &client)?;
         let Some(backend) = backend else { return Ok(()) };
         if backend.rewrite_location
             && !backend.first().tls
@@ -283,14 +283,14 @@ impl ProxyHttp for Proxy {
         response: &mut ResponseHeader,
         exchange: &mut Exchange,
     ) -> pingora::Result<()> {
-        fields::set_framing(response)?;
+        hop_fields::set_framing(response)?;
         // A proxy answers with its own version (RFC 9110 §2.5).
         if response.version == Version::HTTP_10 {
             response.set_version(Version::HTTP_11);
         }
         let phase = edge::phase(session);
         if response.status == StatusCode::SWITCHING_PROTOCOLS {
-            if !fields::is_asked_switch(session.req_header(), response) {
+            if !hop_fields::is_asked_switch(session.req_header(), response) {
                 let error = "a 101 that the client did not ask for";
                 return Err(Error::explain(ErrorType::InvalidHTTPHeader, error).into_up());
             }
@@ -320,7 +320,7 @@ impl ProxyHttp for Proxy {
             // The end of the connection is the end of the body (RFC 9112 §6.1 and §6.3).
             session.set_keepalive(None);
         }
-        fields::remove_hop_by_hop(response);
+        hop_fields::remove_hop_by_hop(response);
         let backend = exchange.passage.served().map(|site| &site.backend);
         if let Some(backend) = backend.filter(|backend| backend.rewrite_location) {
             let forwarded = &session.req_header().headers;

@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     failure::Failure,
-    keys::Keys,
+    key_names::Keys,
     replies::{self, Replies},
     server::Link,
 };

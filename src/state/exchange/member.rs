@@ -23,8 +23,8 @@ use crate::{
 };
 
 use super::{
-    absence::Absence, failure::Failure, gossip::Gossip, server::Link, settings::Settings,
-    state::State,
+    absence::Absence, failure::Failure, gossip::Gossip, others::State, server::Link,
+    settings::Settings,
 };
 
 /// A node that has exchanged nothing for this time is alone. The others hold it for live a little

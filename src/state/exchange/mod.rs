@@ -15,25 +15,25 @@
 //! escape, version. Must not know: gate, proxy, admin, cli, service.
 
 mod absence; // who is not where this node is
+mod exchanges; // one exchange after the other
 mod failure; // why the server does not answer
 mod gossip; // messages that wait for the server
 mod hear; // what this node hears
-mod keys; // the names of keys
+mod key_names; // the names of keys
 mod load; // registers, read whole
 mod member; // this node
 mod notices; // alerts on their way to the node that sends them
+mod others; // what this node knows of the fleet
 mod overview; // all nodes, for operators
 mod replies; // the values of an answer
 mod round; // one exchange
 mod server; // the connection
 mod settings; // from the policy, with its secrets
-mod state; // what this node knows of the fleet
-mod task; // one exchange after the other
 mod tell; // what this node tells
 
 pub use self::{
+    exchanges::{Exchange, start},
     failure::Failure,
     overview::{Overview, overview},
     settings::{Settings, host_name},
-    task::{Exchange, start},
 };

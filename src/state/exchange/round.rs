@@ -14,7 +14,7 @@ use crate::{
 use super::{
     failure::Failure,
     gossip::Gossip,
-    keys::Keys,
+    key_names::Keys,
     replies::{self, Replies},
 };
 

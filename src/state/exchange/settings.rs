@@ -13,7 +13,7 @@ use crate::{
     rules::policy::{Alone, Policy},
 };
 
-use super::keys::Keys;
+use super::key_names::Keys;
 
 /// The variable with the password.
 const PASSWORD: &str = "BEADLE_FLEET_PASSWORD";

@@ -14,7 +14,7 @@
 //! May use: conduct, enforce, crawlers, robots. Must not know: publication, redis, tokio, any clock.
 
 mod clocks; // the time of the fleet
-mod comparison; // where nodes differ
+mod differences; // where nodes differ
 mod heard; // messages taken in, and gaps
 mod news; // one message
 mod notice; // an event on its way to the node that sends it
@@ -28,7 +28,7 @@ mod tests;
 
 pub use self::{
     clocks::Clocks,
-    comparison::{Difference, differences},
+    differences::{Difference, differences},
     heard::Heard,
     news::{MOST_ITEMS, News, VERSION, split},
     notice::Notice,

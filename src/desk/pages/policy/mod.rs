@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use self::{disk::OnDisk, words::Group};
+use self::{disk::OnDisk, facts::Group};
 use super::{
     frame::{Frame, live, work},
     time,
@@ -20,10 +20,10 @@ use crate::{
 
 mod change; // what the file on disk would change
 mod disk; // the file on disk
+mod facts; // facts, durations and lists
 mod mask; // secrets in URLs
 mod sections; // the sections beside the sites, in words
 mod sites; // the sites in words
-mod words; // facts, durations and lists
 
 #[derive(Template)]
 #[template(path = "policy.html", config = "src/desk/pages/askama.toml")]

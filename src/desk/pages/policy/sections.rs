@@ -1,6 +1,6 @@
 //! The sections of a policy beside its sites, in words.
 
-use super::words::{Group, fact, list, time, yes};
+use super::facts::{Group, fact, list, time, yes};
 use crate::{
     base::escape,
     review::report::number::grouped,

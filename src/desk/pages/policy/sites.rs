@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::words::{Fact, Group, fact, list, time, yes};
+use super::facts::{Fact, Group, fact, list, time, yes};
 use crate::{
     base::escape,
     desk::pages::words::class,

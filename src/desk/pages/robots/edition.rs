@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{changes::Changes, file::FileView, here::SiteInForce, words::second};
+use super::{changes::Changes, file::FileView, here::SiteInForce, labels::second};
 use crate::{
     base::{escape, text::Text},
     desk::{

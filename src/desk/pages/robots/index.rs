@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use super::{
     here::{SiteInForce, Wanted},
     hits::FETCH,
+    labels::{NOT_KEPT, hosts, second},
     site,
-    words::{NOT_KEPT, hosts, second},
 };
 use crate::{
     desk::{

@@ -17,9 +17,9 @@ mod file; // a file line by line
 mod here; // the site and the span in an address
 mod hits; // hits of lines, from the counts
 mod index; // the sites
+mod labels; // numbers, times and sites in words
 mod quarantine; // the file that waits for a confirmation
 mod site; // the file in force
-mod words; // numbers, times and sites in words
 
 pub(super) fn router() -> Router<View> {
     Router::new()

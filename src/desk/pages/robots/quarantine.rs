@@ -16,7 +16,7 @@ use super::{
     changes::Changes,
     file::FileView,
     here::SiteInForce,
-    words::{hold, reason, second},
+    labels::{hold, reason, second},
 };
 use crate::{
     desk::{

@@ -16,7 +16,7 @@ use super::{
     file::FileView,
     here::{SiteInForce, Wanted},
     hits::{self, FETCH, Hits},
-    words::{NOT_KEPT, hosts, reason, second, source, time},
+    labels::{NOT_KEPT, hosts, reason, second, source, time},
 };
 use crate::{
     base::{diagnostic::Diagnostic, text::Text},

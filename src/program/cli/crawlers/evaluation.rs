@@ -18,7 +18,7 @@ use crate::{
     rules::crawlers::{Catalogue, Name, SiteNames},
 };
 
-use super::source::Source;
+use super::catalogue_source::Source;
 
 /// The most kinds of confusion with a count of their own; others are counted together.
 const MAX_KINDS: usize = 10_000;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use self::source::Source;
+use self::catalogue_source::Source;
 use clap_complete::ArgValueCompleter;
 
 use crate::program::console::{
@@ -11,12 +11,12 @@ use crate::program::console::{
     output::Format,
 };
 
+mod catalogue_source; // the catalogue to use
+mod catalogue_target; // the catalogue file that an update replaces
 mod claims; // identify
-mod destination; // the catalogue file that an update replaces
 mod entries; // list, show
 mod evaluation; // evaluate
 mod score; // score
-mod source; // the catalogue to use
 mod update; // update
 
 /// List known crawlers, identify User-Agents, score a crawler, and update the catalogue.

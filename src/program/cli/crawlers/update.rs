@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use super::destination::Destination;
+use super::catalogue_target::Destination;
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},

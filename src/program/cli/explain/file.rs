@@ -22,7 +22,7 @@ use crate::{
 
 use super::{
     args::Args,
-    output::{line, print},
+    explanation_lines::{line, print},
 };
 
 /// The largest file, in octets. It is far more than any crawler reads, so that an author sees

@@ -7,8 +7,8 @@ use crate::program::console::exit::{Error, Exit};
 pub(super) use self::args::Args;
 
 mod args; // the arguments
+mod explanation_lines; // lines, printed
 mod file; // the verdict of a robots.txt
-mod output; // lines, printed
 mod request; // the decision of a policy
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {

@@ -19,7 +19,7 @@ use crate::{
     state::publication::Handles,
 };
 
-use super::{args::Args, output::print};
+use super::{args::Args, explanation_lines::print};
 
 pub(super) fn explain(args: &Args, user_agent: &str, out: &mut dyn Write) -> Result<Exit, Error> {
     let policy = load_with_database(&args.config)?;

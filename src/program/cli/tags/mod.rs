@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use self::{report::Report, response::Response};
+use self::{response::Response, tag_rules::Report};
 use clap_complete::ArgValueCompleter;
 
 use crate::{
@@ -18,8 +18,8 @@ use crate::{
     },
 };
 
-mod report; // the rules for a crawler, with sources and findings
 mod response; // the parts of a response that have rules
+mod tag_rules; // the rules for a crawler, with sources and findings
 mod vocabulary; // the known rules
 
 /// Show the rules that response headers and an HTML document give a crawler

@@ -1,6 +1,6 @@
 //! The records of a listing, those of other forms of closed paths with the form.
 
-use super::source::Source;
+use super::record_source::Source;
 use crate::{
     formats::robots::Reading,
     program::console::exit::Error,

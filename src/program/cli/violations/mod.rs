@@ -13,7 +13,7 @@ use self::{
     columns::Columns,
     forms::{Entry, Forms},
     printer::Printer,
-    source::Source,
+    record_source::Source,
 };
 use crate::{
     program::console::{
@@ -27,14 +27,14 @@ use crate::{
 
 mod args; // the options
 mod columns; // a record as a row of a table
-mod counts; // violations counted by crawler, rule, path, network or day
+mod count_rows; // violations counted by crawler, rule, path, network or day
 mod forms; // the form of a path, beside its record
 mod hours; // counts by hour
 mod printer; // records as text, JSON lines or CSV
+mod record_source; // the database, or the JSON lines
+mod recount; // counts by hour, or record by record
 mod remarks; // sentences on standard error
 mod selection; // the options as a filter
-mod source; // the database, or the JSON lines
-mod tally; // counts by hour, or record by record
 
 /// The time between two queries with --follow.
 const POLL: Duration = Duration::from_millis(250);
@@ -114,10 +114,10 @@ fn count(
     filter: &Filter,
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
-    let is_by_hour = source.hours().is_some() && tally::can_answer(by, filter);
+    let is_by_hour = source.hours().is_some() && recount::can_answer(by, filter);
     let counts = match is_by_hour {
-        true => tally::of_hours(by, source, filter)?,
-        false => tally::of_records(by, source, filter)?,
+        true => recount::of_hours(by, source, filter)?,
+        false => recount::of_records(by, source, filter)?,
     };
     if counts.violations > 0 || format == Format::Csv {
         counts.print(by, (format, filter), out)?;

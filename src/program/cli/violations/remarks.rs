@@ -4,8 +4,8 @@ use jiff::{Timestamp, ToSpan, Unit};
 
 use super::{
     hours::Unrecorded,
+    record_source::Source,
     selection::{described, noun},
-    source::Source,
 };
 use crate::{
     program::console::{exit::Error, output::remark},

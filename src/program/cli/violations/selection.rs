@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{
     args::{Args, By},
-    source::Source,
+    record_source::Source,
 };
 use crate::{
     base::escape::shown,

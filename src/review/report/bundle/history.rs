@@ -11,7 +11,7 @@ use super::{
     file,
     manifest::Settings,
     material::Served,
-    time::{self, Leap, Time},
+    window::{self, Leap, Time},
 };
 
 /// One time in force of an edition.
@@ -93,7 +93,7 @@ impl<'a> History<'a> {
         leaps: &[Leap],
         records: &[&Violation],
     ) -> (Vec<Row>, BTreeSet<String>) {
-        let window = |at| settings.map_or(at, |one| time::start(at, one.window(), leaps));
+        let window = |at| settings.map_or(at, |one| window::start(at, one.window(), leaps));
         let mut times: Vec<_> = records.iter().map(|one| (window(one.time), one.time)).collect();
         times.sort_unstable();
         // Windows that touch become one, so that many records need few comparisons.

@@ -13,7 +13,7 @@ use crate::{
 use super::{
     file::{self, File},
     material::{Counts, Material, Served},
-    time::{Leap, Time},
+    window::{Leap, Time},
 };
 
 /// The version of the format.

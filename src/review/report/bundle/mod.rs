@@ -34,6 +34,7 @@ pub use self::{
 mod archive; // files as a zip and back, within limits
 mod contents; // material -> files
 mod file; // names and hashes of files
+mod frequency; // equal values, counted
 mod gathering; // the bundle of a crawler, from a policy and its database
 mod history; // editions.json: editions and their times in force
 mod manifest; // manifest.json
@@ -42,9 +43,8 @@ mod message; // message.txt
 mod readings; // fetches.json
 mod standing; // standing.json
 mod summary; // summary.txt
-mod tally; // equal values, counted
-mod time; // times as text, and the window before a request
 mod verification; // files -> what agrees
+mod window; // times as text, and the window before a request
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::records::record::Fetch;
 
-use super::time::Time;
+use super::window::Time;
 
 /// The fetches of one site's robots.txt from one network, as far as they are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

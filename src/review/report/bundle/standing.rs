@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{records::record::Violation, rules::crawlers::Crawler};
 
-use super::tally::tally;
+use super::frequency::tally;
 
 /// The contents of `standing.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

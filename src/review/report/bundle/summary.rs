@@ -12,10 +12,10 @@ use crate::{
 };
 
 use super::{
+    frequency::tally,
     manifest::Manifest,
     standing::{Count, Standings},
-    tally::tally,
-    time,
+    window,
 };
 
 /// The most rules and paths that a text lists.
@@ -52,7 +52,7 @@ impl Facts<'_> {
     /// The time of the first and the last record.
     pub(super) fn times(&self) -> Option<(String, String)> {
         let times = || self.records.iter().map(|record| record.time);
-        Some((time::plain(times().min()?), time::plain(times().max()?)))
+        Some((window::plain(times().min()?), window::plain(times().max()?)))
     }
 
     /// The broken rules, the most frequent first, and how many more there are.
@@ -128,7 +128,7 @@ fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     let by = if are_all_impostors { "under the name" } else { "by" };
     let title = format!("Requests {by} {token} that robots.txt disallows");
     writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
-    writeln!(out, "Made by {} on {}.\n", manifest.tool, time::plain(manifest.made.0))?;
+    writeln!(out, "Made by {} on {}.\n", manifest.tool, window::plain(manifest.made.0))?;
     let operator = manifest.operator.as_ref().map(|name| format!(", operated by {}", shown(name)));
     let page = facts.crawler.and_then(Crawler::documentation);
     let page = page.map(|url| format!(" ({})", shown(url)));
@@ -136,7 +136,7 @@ fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     let who = if are_all_impostors { "impostors of " } else { "" };
     writeln!(out, "Who       {who}{token}{operator}{page}")?;
     writeln!(out, "Where     {}", facts.sites.join(", "))?;
-    let (since, until) = (time::plain(manifest.since.0), time::plain(manifest.until.0));
+    let (since, until) = (window::plain(manifest.since.0), window::plain(manifest.until.0));
     writeln!(out, "When      {since} to {until}")?;
     if let Some((first, last)) = facts.times() {
         writeln!(out, "          first {first}, last {last}")?;

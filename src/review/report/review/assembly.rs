@@ -2,9 +2,9 @@
 
 use super::{
     answers::Answers,
-    crawlers::{crawlers, total},
+    crawler_rows::{crawlers, total},
     model::Review,
-    rows::{days, operators, paths, rules},
+    table_rows::{days, operators, paths, rules},
 };
 use crate::{
     review::report::{Axis, Count},

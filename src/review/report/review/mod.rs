@@ -6,16 +6,16 @@
 pub use self::{
     answers::{Answers, Period, RULES_BY},
     json::json_lines,
+    layout::document,
     model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, Review, RuleRow},
-    pages::document,
-    rows::rules,
+    table_rows::rules,
 };
 
 mod answers; // what the database is asked, and its answers
 mod assembly; // a review, made of the answers
-mod crawlers; // the rows of crawlers
+mod crawler_rows; // the rows of crawlers
 mod highlights; // what stands out
 mod json; // as JSON lines
+mod layout; // as a document
 mod model; // the facts of a review
-mod pages; // as a document
-mod rows; // the rows of rules, paths, days and operators
+mod table_rows; // the rows of rules, paths, days and operators

@@ -6,13 +6,13 @@
 pub use self::{
     answers::Answers,
     json::json_line,
+    layout::document,
     model::{Following, Reading, Score},
-    pages::document,
 };
 
 mod answers; // what the database is asked, and its answers
 mod assembly; // a scorecard, made of the answers
 mod json; // as a line of JSON
+mod layout; // as a document
 mod model; // the facts of a scorecard
-mod pages; // as a document
 mod reading; // how a crawler reads robots.txt

@@ -5,8 +5,8 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use crate::base::{diagnostic::Diagnostic, escape};
 
 use super::{
+    bounds::{MAX_PREFIXES, MAX_V4_ADDRESSES, MAX_V6_ADDRESSES, READ_FOR_EACH_UNREAD},
     family::Family,
-    limits::{MAX_PREFIXES, MAX_V4_ADDRESSES, MAX_V6_ADDRESSES, READ_FOR_EACH_UNREAD},
     list::List,
     prefix::{self, Worth},
     refusal::Refusal,

@@ -10,7 +10,7 @@
 //!   sentence: at most two other words for each address, none of them in [`NOT_A_LIST`].
 //! - In scripts, only the values of such keys count.
 
-use super::{entries::Entries, keys, prefix, refusal::Refusal};
+use super::{entries::Entries, member_names, prefix, refusal::Refusal};
 
 /// Words that mark a line as no list.
 const NOT_A_LIST: [&str; 7] = ["version", "release", "build", "your", "you", "client", "example"];
@@ -82,7 +82,7 @@ fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Refusal> {
         if prefix::parse(word).is_none() {
             other_words += usize::from(word.contains(|c: char| c.is_alphabetic()));
             is_other |= NOT_A_LIST.iter().any(|one| word.eq_ignore_ascii_case(one));
-            after_key = keys::is_of_prefixes(word);
+            after_key = member_names::is_of_prefixes(word);
             continue;
         }
         if after_key || word.contains('/') {
@@ -108,7 +108,7 @@ fn add_values(script: &str, entries: &mut Entries) -> Result<(), Refusal> {
         if after_key {
             entries.add(word)?;
         }
-        after_key = keys::is_of_prefixes(word);
+        after_key = member_names::is_of_prefixes(word);
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::{entries::Entries, keys, prefix, refusal::Refusal};
+use super::{entries::Entries, member_names, prefix, refusal::Refusal};
 
 /// The one service of Amazon Web Services that sends requests of its own.
 const AWS_SERVICE: &str = "ROUTE53_HEALTHCHECKS";
@@ -137,8 +137,8 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
                 place => place,
             };
             let is_service = key == "service";
-            let is_address = keys::is_of_prefixes(&key)
-                || (self.place != Place::Alone && keys::is_of_addresses(&key));
+            let is_address = member_names::is_of_prefixes(&key)
+                || (self.place != Place::Alone && member_names::is_of_addresses(&key));
             let is_wanted = self.role != Role::Root && (is_service || is_address);
             let role = if is_wanted { Role::Wanted } else { Role::Other };
             let text = members.next_value_seed(Value { sink: &mut *sink, role, place })?;
@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
             }
             // The value of `network` or `address` may be something else.
             let is_expected = key.starts_with("ip") || prefix::looks_meant(&text);
-            if self.place == Place::Numbered && !keys::is_of_prefixes(&key) {
+            if self.place == Place::Numbered && !member_names::is_of_prefixes(&key) {
                 sink.numbered.push(Address { text, is_expected });
             } else {
                 sink.add(&text, is_expected)?;

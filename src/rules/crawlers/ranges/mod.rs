@@ -17,22 +17,22 @@
 //! table             many lists: address -> lists
 //! ```
 
+mod bounds;
 mod entries;
 mod family;
 mod format;
 mod html;
 mod json;
-mod keys;
-mod limits;
 mod list;
+mod member_names;
 mod prefix;
 mod refusal;
 mod rows;
 mod table;
 
+pub use bounds::{MAX_OCTETS, MAX_PREFIXES};
 pub use family::{Families, Family};
 pub use format::{Format, read};
-pub use limits::{MAX_OCTETS, MAX_PREFIXES};
 pub use list::{List, sane_successor};
 pub use prefix::is_public;
 pub use refusal::Refusal;

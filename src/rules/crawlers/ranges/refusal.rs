@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
+    bounds::{MAX_OCTETS, MAX_PREFIXES, READ_FOR_EACH_UNREAD, WIDEST_V4, WIDEST_V6},
     family::Family,
-    limits::{MAX_OCTETS, MAX_PREFIXES, READ_FOR_EACH_UNREAD, WIDEST_V4, WIDEST_V6},
 };
 
 /// The reason to refuse a list. The copy in use, if any, stays in use.

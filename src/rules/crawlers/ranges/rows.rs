@@ -1,6 +1,6 @@
 //! Lists with entries on lines, and comma-separated lists with the prefix first.
 
-use super::{entries::Entries, keys, prefix, refusal::Refusal};
+use super::{entries::Entries, member_names, prefix, refusal::Refusal};
 
 /// Reads lines. A line contains only entries, separated by blanks, commas or semicolons; or it has
 /// columns, the first of which is an entry. Of a geofeed only the first column counts
@@ -15,7 +15,7 @@ pub(super) fn read(text: &str, is_geofeed: bool, entries: &mut Entries) -> Resul
             continue;
         }
         let column = unquoted(line.split([',', ';', '\t']).next().unwrap_or_default());
-        let is_heading = entries.is_untouched() && keys::is_of_addresses(column);
+        let is_heading = entries.is_untouched() && member_names::is_of_addresses(column);
         if !entries.add(column)? && !is_heading {
             entries.note_unread(line);
         }

@@ -40,9 +40,9 @@ mod access_result; // the meaning of one response
 mod body; // the text of one response
 mod destination; // the destination of a fetch and of its redirects
 mod fetcher; // one access over HTTP
+mod file_overview; // what operators should know
 mod hold; // files that change too much at once
-mod news; // messages for the publisher
-mod report; // what operators should know
+mod message; // messages for the publisher
 mod site; // a site with fetches from its origin
 #[cfg(test)]
 mod tests;
@@ -57,11 +57,11 @@ use self::{
     watches::{Rounds, Watches},
 };
 pub(super) use self::{
-    destination::KnownHosts, fetcher::Clients, news::News, site::WatchedSite, watch::KnownFile,
+    destination::KnownHosts, fetcher::Clients, message::News, site::WatchedSite, watch::KnownFile,
 };
 pub use self::{
+    file_overview::{OriginReport, OriginReports},
     hold::Hold,
-    report::{OriginReport, OriginReports},
 };
 
 /// The fetches from all origins. They end on drop.

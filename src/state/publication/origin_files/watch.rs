@@ -14,8 +14,8 @@ use crate::{
 use super::{
     access_result::AccessResult,
     fetcher::{Condition, Fetched},
+    file_overview::OriginReport,
     hold::{Held, Hold, Meaning},
-    report::OriginReport,
     site::Caution,
 };
 

@@ -18,9 +18,9 @@ use crate::{
 use super::{
     destination::Destination,
     fetcher::{Fetched, Fetcher},
+    file_overview::OriginReports,
     hold::{self, Hold},
-    news::News,
-    report::OriginReports,
+    message::News,
     site::WatchedSite,
     watch::{Event, Progress, Release, Watch},
 };

@@ -14,16 +14,17 @@ pub use self::finding::{Finding, Status};
 use self::bench::Bench;
 use super::{
     archive::Unpacked,
-    file, history,
+    file,
+    frequency::tally,
+    history,
     manifest::{self, Manifest},
     readings, standing,
-    tally::tally,
 };
 
 mod bench; // the files of a bundle, ready to judge by
 mod finding; // what a verification finds
 mod integrity; // hashes and lengths
-mod record; // one record, judged again
+mod judgement; // one record, judged again
 
 /// The result of a verification.
 #[derive(Clone, Debug, Default)]
@@ -98,7 +99,7 @@ pub fn verify(unpacked: Unpacked) -> Verification {
     let bench = Bench::new(&manifest, &rows, &fetches, &files);
     for (line, record) in &records {
         verification.records += 1;
-        let found = record::judge(&bench, record);
+        let found = judgement::judge(&bench, record);
         let statuses = || found.iter().map(|finding| finding.status);
         match statuses().min() {
             Some(Status::Changed | Status::Differs) => verification.differing += 1,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::serving::edge::{connections::Connections, phase::Phase};
+use crate::serving::edge::{drain::Connections, phase::Phase};
 
 const BOUNDS: Bounds = Bounds { octets: 1 << 20, fields: 100 };
 

@@ -18,8 +18,8 @@
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
 use super::{
+    line_count::lines,
     line_kind,
-    lines::lines,
     pace::{self, Span},
 };
 use crate::base::{diagnostic::Diagnostic, escape};

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use super::{
     args::By,
-    counts::{Counts, Key, Tally, network},
+    count_rows::{Counts, Key, Tally, network},
     hours::{first_hour, is_wanted, questions},
-    source::Source,
+    record_source::Source,
 };
 use crate::{
     base::text::Text,

@@ -8,7 +8,7 @@ use crate::{base::escape, records::record::time::text as instant, review::report
 
 use super::{
     changes::Changes,
-    tally::{Client, Crawler, Tally, date},
+    totals::{Client, Crawler, Tally, date},
 };
 
 #[derive(Serialize)]

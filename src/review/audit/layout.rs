@@ -5,7 +5,7 @@ use crate::{
     review::report::{Cell, Document, Kind, Section, Table},
 };
 
-use super::reading::Audit;
+use super::instructions::Audit;
 
 /// The most rows of a table.
 const MOST: usize = 500;

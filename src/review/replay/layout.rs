@@ -14,7 +14,7 @@ use crate::{
 use super::{
     changes::Changes,
     merge::WINDOW,
-    tally::{Client, Crawler, OTHER, RuleKey, Tally, date},
+    totals::{Client, Crawler, OTHER, RuleKey, Tally, date},
 };
 
 /// The outcome as a document with up to `most` rows in a table. `basis` says what the logs were judged

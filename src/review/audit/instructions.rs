@@ -18,7 +18,7 @@ use super::{
     conflicts::{self, Conflict},
     page::{Page, Site},
     signals::{self, Signal},
-    source::{self, RulesOf},
+    source_rules::{self, RulesOf},
 };
 
 /// Everything about one page for one crawler.
@@ -90,9 +90,9 @@ impl Audit {
         let meta = document.tag();
         let rules = robots_tag::effective(&field, &[&older, &meta], Some(token));
         let sources = [
-            RulesOf::new("Robots-Tag", &field, source::of_field(page, token), token),
-            RulesOf::new("X-Robots-Tag", &older, source::of_older_field(page, token), token),
-            RulesOf::new("meta", &meta, source::of_document(&document, token), token),
+            RulesOf::new("Robots-Tag", &field, source_rules::of_field(page, token), token),
+            RulesOf::new("X-Robots-Tag", &older, source_rules::of_older_field(page, token), token),
+            RulesOf::new("meta", &meta, source_rules::of_document(&document, token), token),
         ];
         let is_some = |source: &RulesOf| !source.rules.is_empty();
         let sources: Vec<RulesOf> = sources.into_iter().filter(is_some).collect();

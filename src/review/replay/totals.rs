@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     batch::{Batch, Faults},
-    verdict::Verdict,
+    treatment::Verdict,
 };
 
 /// The most names of a site that only clients use. Others are counted together.

@@ -19,7 +19,7 @@ use crate::{
         manifest::Settings,
         readings,
         standing::network,
-        time::{Time, start},
+        window::{Time, start},
     },
     rules::enforce::{Edition, Reason, allows},
 };
