@@ -50,7 +50,7 @@ pub struct Live {
     /// What the publisher shares.
     pub handles: Handles,
     /// The decisions about requests.
-    pub gate: Gate,
+    pub gate: Arc<Gate>,
     /// Where reloads are requested.
     pub reloads: Reloads,
     /// The most connections of clients, if the process may open fewer files than the policy needs.

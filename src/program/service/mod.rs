@@ -170,13 +170,14 @@ impl Service {
             Publisher::start(policy, file_and_trial, memory, sink_of, presented, counted).await;
         let mut publisher = started.map_err(refused)?;
         let handles = publisher.handles();
-        let gate = Gate::new(&handles, &at_start);
+        // One gate for requests and explanations: they share its marks and the key of hashed addresses.
+        let gate = Arc::new(Gate::new(&handles, &at_start));
         let (reloads, requests) = Reloads::channel();
         // Set once: nobody else has it.
         let _ = live.set(admin::Live {
             policy_file,
-            handles,
-            gate,
+            handles: handles.clone(),
+            gate: Arc::clone(&gate),
             reloads: reloads.clone(),
             few_connections,
         });
@@ -184,9 +185,6 @@ impl Service {
         let Joined::Ready(exchange) = joined else { return Ok(None) };
         let alerts = watch_for_alerts(&publisher, at_start.clone(), counts);
         tasks.push(tokio::spawn(alerts).abort_handle());
-        let handles = publisher.handles();
-        // One gate for all requests: they share its marks and the key of hashed addresses.
-        let gate = Arc::new(Gate::new(&handles, &at_start));
         let deciding = server.decide.as_ref().map(|settings| {
             let socket = sockets.take(settings.address)?;
             Ok::<_, Error>(decide::start(socket, Arc::clone(&gate), &handles, &server, settings)?)
@@ -275,7 +273,11 @@ impl Service {
         }
         // Both at once: a reader that has stopped must not cost the other its time.
         let counts = std::thread::scope(|scope| {
-            scope.spawn(|| self.access_log.iter().for_each(|log| log.close(FLUSH)));
+            scope.spawn(|| {
+                if let Some(log) = &self.access_log {
+                    log.close(FLUSH);
+                }
+            });
             self.sink.close(FLUSH)
         });
         tracing::info!(records = counts.stored, dropped = counts.dropped, "stopped");

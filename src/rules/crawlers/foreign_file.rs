@@ -167,7 +167,9 @@ fn circles(entries: &[Entry], findings: &mut Vec<Diagnostic>) {
     let mut waits_for: Vec<usize> = parents.iter().map(Vec::len).collect();
     for (child, parents) in parents.iter().enumerate() {
         for &parent in parents {
-            children.get_mut(parent).into_iter().for_each(|list| list.push(child));
+            if let Some(list) = children.get_mut(parent) {
+                list.push(child);
+            }
         }
     }
     let mut free: Vec<usize> =

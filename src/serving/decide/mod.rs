@@ -78,6 +78,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         // A runtime can't be dropped inside another one.
-        self.runtime.take().into_iter().for_each(Runtime::shutdown_background);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }

@@ -315,7 +315,9 @@ impl AsyncWrite for Connection {
             return this.poll_answer(context, bytes.len());
         }
         let written = ready!(Pin::new(&mut this.stream).poll_write(context, bytes))?;
-        this.tunnel.iter_mut().for_each(Tunnel::note);
+        if let Some(tunnel) = &mut this.tunnel {
+            tunnel.note();
+        }
         if let Protocol::Http2 { read, .. } = &mut this.protocol {
             read.send(&bytes[..written]);
         }
@@ -341,7 +343,9 @@ impl AsyncWrite for Connection {
             return this.poll_answer(context, octets);
         }
         let written = ready!(Pin::new(&mut this.stream).poll_write_vectored(context, pieces))?;
-        this.tunnel.iter_mut().for_each(Tunnel::note);
+        if let Some(tunnel) = &mut this.tunnel {
+            tunnel.note();
+        }
         if let Protocol::Http2 { read, .. } = &mut this.protocol {
             let mut left = written;
             for piece in pieces {

@@ -85,7 +85,9 @@ impl Exchange {
         let server = server.ok_or_else(|| unavailable("no origin is up"))?;
         let address = server.addresses.pick();
         let address = address.ok_or_else(|| unavailable("the origin's name is not resolved"))?;
-        course.iter_mut().for_each(|course| course.origin = Some(address));
+        if let Some(course) = course {
+            course.origin = Some(address);
+        }
         let (origin, limits) = (&server.origin, &site.backend.timeouts);
         let mut peer = HttpPeer::new(address, origin.tls, origin.host.clone());
         let options = &mut peer.options;
@@ -112,8 +114,9 @@ impl Exchange {
 
     /// Notes a response of the origin.
     pub(super) fn note_response(&self, metrics: &Metrics) {
-        let served = self.passage.served();
-        served.into_iter().for_each(|site| self.attempts.succeeded(&site.servers, metrics));
+        if let Some(site) = self.passage.served() {
+            self.attempts.succeeded(&site.servers, metrics);
+        }
     }
 
     /// Notes that the origin of the present attempt failed. Returns whether another one may get the
@@ -158,8 +161,9 @@ impl Exchange {
 
     /// Notes that a tunnel or a stream of events begins.
     pub(super) fn begin_tunnel(&self) {
-        let silence = self.silence.as_ref();
-        silence.into_iter().for_each(|silence| silence.limit(self.limits().tunnel));
+        if let Some(silence) = &self.silence {
+            silence.limit(self.limits().tunnel);
+        }
     }
 
     /// Whether this error is the end of a connection that was silent for too long.

@@ -271,8 +271,9 @@ impl ProxyHttp for Proxy {
         }
         // A tunnel has no head to wait for.
         if is_last && status_of(session).is_none() {
-            let limit = exchange.limits().read;
-            edge::phase(session).into_iter().for_each(|phase| phase.wait_for_head(limit));
+            if let Some(phase) = edge::phase(session) {
+                phase.wait_for_head(exchange.limits().read);
+            }
         }
         Ok(())
     }
@@ -294,7 +295,9 @@ impl ProxyHttp for Proxy {
                 let error = "a 101 that the client did not ask for";
                 return Err(Error::explain(ErrorType::InvalidHTTPHeader, error).into_up());
             }
-            phase.into_iter().for_each(|phase| phase.switch(self.connections.draining()));
+            if let Some(phase) = phase {
+                phase.switch(self.connections.draining());
+            }
             exchange.begin_tunnel();
             exchange.passage.switched(self.clock.moment().steady);
             exchange.note_response(&self.metrics);
@@ -304,10 +307,14 @@ impl ProxyHttp for Proxy {
         }
         if response.status.is_informational() {
             // The origin is still at work.
-            phase.into_iter().for_each(|phase| phase.wait_on(exchange.limits().read));
+            if let Some(phase) = phase {
+                phase.wait_on(exchange.limits().read);
+            }
             return Ok(());
         }
-        phase.into_iter().for_each(Phase::end_wait);
+        if let Some(phase) = phase {
+            phase.end_wait();
+        }
         exchange.note_response(&self.metrics);
         let content_type = response.headers.get(header::CONTENT_TYPE);
         if content_type.is_some_and(|value| upgrade::is_event_stream(value.as_bytes())) {
@@ -376,7 +383,9 @@ impl ProxyHttp for Proxy {
         exchange: &mut Exchange,
     ) -> FailToProxy {
         let phase = edge::phase(session);
-        phase.into_iter().for_each(Phase::end_wait);
+        if let Some(phase) = phase {
+            phase.end_wait();
+        }
         let status = match phase {
             Some(phase) if phase.refusal().is_some() => phase.refusal().unwrap_or(400),
             Some(phase) if phase.is_late() => 504,
@@ -394,8 +403,9 @@ impl ProxyHttp for Proxy {
         let of_origin = StatusCode::from_u16(status).ok().filter(|_| matches!(status, 502..=504));
         if of_origin.is_some() {
             let moment = self.clock.moment();
-            let served = exchange.passage.served();
-            served.into_iter().for_each(|one| one.count_origin_failure(moment.now));
+            if let Some(site) = exchange.passage.served() {
+                site.count_origin_failure(moment.now);
+            }
             exchange.passage.failed(moment.steady);
             self.warn_of_origin(exchange, status, error, "the origin gave no response");
         }

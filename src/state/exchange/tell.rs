@@ -112,7 +112,9 @@ impl Member {
             self.dues.report = Duration::ZERO;
         }
         let stated = self.progress.stated;
-        self.announced.iter_mut().for_each(|one| one.number = one.number.or(Some(stated)));
+        for one in &mut self.announced {
+            one.number = one.number.or(Some(stated));
+        }
         let new = served.into_iter().filter(|((_, id), _)| !self.written.contains(id));
         new.map(|((_, id), edition)| (id, edition.bytes().clone())).collect()
     }

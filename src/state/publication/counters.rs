@@ -115,7 +115,9 @@ impl Counters {
             next.entry(label.into()).or_default();
             Arc::new(next)
         });
-        self.crawlers.load().get(label).into_iter().for_each(count);
+        if let Some(counters) = self.crawlers.load().get(label) {
+            count(counters);
+        }
     }
 
     /// Counts a response whose tags were cut. Returns the number of them so far.

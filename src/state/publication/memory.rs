@@ -235,7 +235,9 @@ pub(super) fn store(sink: &Sink, rulebook: &Rulebook, now: Timestamp) {
         let hosts = rulebook.chronicle().hosts(&site.name);
         let hosts = hosts.map(|(host, since)| (host.into(), since)).collect();
         sink.served(SiteHosts { site: site.name.as_str().into(), hosts, at: now });
-        site.probed.iter().for_each(|probed| sink.probed(answer(&site.name, probed)));
+        if let Some(probed) = &site.probed {
+            sink.probed(answer(&site.name, probed));
+        }
     }
 }
 

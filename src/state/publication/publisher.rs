@@ -278,7 +278,9 @@ impl Publisher {
         self.wildcards.follow(&policy);
         self.webhooks.send_replace(webhooks);
         // Open connections keep the old verifier until they close.
-        retired.iter().filter(|_| !is_kept).for_each(|old| old.retire());
+        if let Some(old) = retired.filter(|_| !is_kept) {
+            old.retire();
+        }
         Ok(())
     }
 
@@ -291,7 +293,9 @@ impl Publisher {
     /// write the same time series.
     async fn watch_origins(&mut self, policy: &Arc<Policy>) {
         let before = self.origins.take();
-        before.iter().for_each(OriginFiles::retire);
+        if let Some(before) = &before {
+            before.retire();
+        }
         let now = self.handles.clock.moment().now;
         let known = |site: &str| sources::known(&self.in_force, policy, before.as_ref(), site, now);
         let shown = (&self.handles.metrics, &self.handles.origin_reports);
@@ -307,7 +311,9 @@ impl Publisher {
 
     /// Compares the policy in force with the files of the origins, in the background.
     pub(super) fn compare_origins(&mut self) {
-        self.comparison.take().iter().for_each(AbortHandle::abort);
+        if let Some(comparison) = self.comparison.take() {
+            comparison.abort();
+        }
         let (policy, known) = (&self.in_force.policy, &self.handles.replaced);
         self.comparison = replacement::start(policy, known);
     }

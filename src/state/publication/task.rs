@@ -8,7 +8,6 @@ use std::{
 
 use tokio::{
     sync::oneshot,
-    task::AbortHandle,
     time::{interval, sleep},
 };
 
@@ -82,7 +81,9 @@ impl Publisher {
                 Some(learned) = learned(&mut self.fleet) => self.take_learned(learned),
                 older = &mut recalled, if !is_recalled => {
                     is_recalled = true;
-                    older.into_iter().for_each(|older| self.publish(Change::Recalled(older)));
+                    if let Ok(older) = older {
+                        self.publish(Change::Recalled(older));
+                    }
                 }
                 _ = files.tick() => {
                     self.handles.certificates.check(&self.handles.metrics);
@@ -112,7 +113,9 @@ impl Publisher {
         }
         names.abort();
         checks.abort();
-        self.comparison.iter().for_each(AbortHandle::abort);
+        if let Some(comparison) = &self.comparison {
+            comparison.abort();
+        }
     }
 
     /// Reloads as the operator asked for it, and tells the outcome.
@@ -125,8 +128,9 @@ impl Publisher {
             self.compare_origins();
         }
         // An applied policy has fetched them already.
-        let origins = self.origins.as_mut().filter(|_| outcome != Outcome::Applied);
-        origins.into_iter().for_each(|origins| origins.fetch_now());
+        if let Some(origins) = self.origins.as_mut().filter(|_| outcome != Outcome::Applied) {
+            origins.fetch_now();
+        }
         requests.drain(..).for_each(|request| request.answer(outcome.clone()));
     }
 

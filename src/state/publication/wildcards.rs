@@ -31,7 +31,9 @@ pub struct AskedHosts(Option<mpsc::Sender<String>>);
 impl AskedHosts {
     /// Takes a host, unless too many wait.
     pub fn push(&self, host: &str) {
-        self.0.iter().for_each(|hosts| drop(hosts.try_send(host.to_owned())));
+        if let Some(hosts) = &self.0 {
+            drop(hosts.try_send(host.to_owned()));
+        }
     }
 }
 

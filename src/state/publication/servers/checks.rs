@@ -54,9 +54,8 @@ pub(in crate::state::publication) async fn repeat(
             _ = ticks.tick() => {
                 for due in due(&checked) {
                     if running.len() >= AT_ONCE {
-                        running.join_next().await.into_iter().for_each(|done| {
-                            settle(done.ok(), &checked, &metrics);
-                        });
+                        let done = running.join_next().await;
+                        settle(done.and_then(Result::ok), &checked, &metrics);
                     }
                     running.spawn(run(due, client.clone()));
                 }
