@@ -98,7 +98,7 @@ pub(crate) const CRATES: [(&str, &str); 60] = [
     ),
     ("askama", "report/html.rs admin/ pages/"),
     ("plotters", "pages/"),
-    ("html5gum", "robots_tag/head.rs"),
+    ("html5gum", "robots_tag/head.rs crawlers/ranges/html.rs"),
     ("getrandom", "gate/privacy.rs gate/handover.rs admin/"),
     ("sha2", "signature/ crawlers/ policy/ enforce/ evidence/ report/ gate/ admin/ api/"),
     ("ring", "signature/ alerts/ remote/"),

@@ -10,69 +10,67 @@
 //!   sentence: at most two other words for each address, none of them in [`NOT_A_LIST`].
 //! - In scripts, only the values of such keys count.
 
+use html5gum::{Token, Tokenizer, emitters::default::DefaultEmitter};
+
 use super::{entries::Entries, member_names, prefix, refusal::Refusal};
 
 /// Words that mark a line as no list.
 const NOT_A_LIST: [&str; 7] = ["version", "release", "build", "your", "you", "client", "example"];
 /// Elements that do not end a line.
-const INLINE: [&str; 21] = [
-    "a", "abbr", "b", "bdi", "bdo", "cite", "code", "em", "font", "i", "kbd", "mark", "q", "s",
-    "samp", "small", "span", "strong", "tt", "u", "wbr",
+const INLINE: [&[u8]; 21] = [
+    b"a", b"abbr", b"b", b"bdi", b"bdo", b"cite", b"code", b"em", b"font", b"i", b"kbd", b"mark",
+    b"q", b"s", b"samp", b"small", b"span", b"strong", b"tt", b"u", b"wbr",
 ];
+/// Elements in which a line end ends a line.
+const PREFORMATTED: [&[u8]; 2] = [b"pre", b"textarea"];
 /// Elements without visible text.
-const INVISIBLE: [&str; 3] = ["style", "template", "noscript"];
-
-/// A tag of a page.
-struct Tag<'a> {
-    /// In lower case.
-    name: String,
-    is_end: bool,
-    /// The text behind the tag.
-    after: &'a str,
-}
+const INVISIBLE: [&[u8]; 4] = [SCRIPT, b"style", b"template", b"noscript"];
+const SCRIPT: &[u8] = b"script";
 
 /// Reads a page.
 pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Refusal> {
-    let mut line = String::new();
-    let mut is_preformatted = false;
-    let mut rest = page;
-    while let Some(at) = rest.find(['<', '&', '\n']) {
-        line.push_str(&rest[..at]);
-        rest = &rest[at..];
-        if let Some(after) = rest.strip_prefix('\n') {
-            rest = after;
-            line.push(' ');
-            if is_preformatted {
-                add_line(&mut line, entries)?;
-            }
-        } else if rest.starts_with('&') {
-            let (character, after) = reference(rest);
-            line.push(character);
-            rest = after;
-        } else if let Some(comment) = rest.strip_prefix("<!--") {
-            rest = comment.split_once("-->").map_or("", |(_, after)| after);
-        } else if let Some(tag) = Tag::read(rest) {
-            rest = tag.after;
-            if !INLINE.contains(&tag.name.as_str()) {
-                add_line(&mut line, entries)?;
-            }
-            match tag.name.as_str() {
-                "pre" | "textarea" => is_preformatted = !tag.is_end,
-                "script" if !tag.is_end => {
-                    let (script, after) = until_end(rest, "script");
-                    add_values(script, entries)?;
-                    rest = after;
+    let mut emitter = DefaultEmitter::default();
+    emitter.naively_switch_states(true);
+    let (mut line, mut is_preformatted) = (String::new(), false);
+    // The element with no visible text that is open.
+    let mut invisible: Option<Vec<u8>> = None;
+    let mut tokenizer = Tokenizer::new_with_emitter(page, emitter);
+    while let Some(Ok(token)) = tokenizer.next() {
+        match (token, invisible.as_deref()) {
+            (Token::String(text), None) => {
+                for (number, part) in String::from_utf8_lossy(&text).split('\n').enumerate() {
+                    if number > 0 && is_preformatted {
+                        add_line(&mut line, entries)?;
+                    }
+                    line.push_str(if number > 0 { " " } else { "" });
+                    line.push_str(part);
                 }
-                name if !tag.is_end && INVISIBLE.contains(&name) => rest = until_end(rest, name).1,
-                _ => {}
             }
-        } else {
-            line.push('<');
-            rest = &rest[1..];
+            (Token::String(text), Some(SCRIPT)) => line.push_str(&String::from_utf8_lossy(&text)),
+            (Token::StartTag(tag), None) => {
+                if !INLINE.contains(&tag.name.as_slice()) {
+                    add_line(&mut line, entries)?;
+                }
+                is_preformatted |= PREFORMATTED.contains(&tag.name.as_slice());
+                invisible = Some(tag.name.0).filter(|name| INVISIBLE.contains(&name.as_slice()));
+            }
+            (Token::EndTag(tag), None) => {
+                if !INLINE.contains(&tag.name.as_slice()) {
+                    add_line(&mut line, entries)?;
+                }
+                is_preformatted &= !PREFORMATTED.contains(&tag.name.as_slice());
+            }
+            (Token::EndTag(tag), Some(name)) if tag.name.as_slice() == name => {
+                add_values(&std::mem::take(&mut line), entries)?;
+                invisible = None;
+            }
+            _ => {}
         }
     }
-    line.push_str(rest);
-    add_line(&mut line, entries)
+    match invisible {
+        Some(_) => add_values(&line, entries),
+        None => add_line(&mut line, entries),
+    }
 }
 
 /// Adds the entries of a line, and empties the line.
@@ -127,69 +125,4 @@ fn trimmed(word: &str) -> &str {
         Some(shorter) if !shorter.ends_with(':') => shorter,
         _ => word,
     }
-}
-
-impl<'a> Tag<'a> {
-    /// The tag at the beginning of a text; `None` if there is none. An unterminated tag extends to
-    /// the end of the text.
-    fn read(text: &'a str) -> Option<Self> {
-        let inner = text.strip_prefix('<')?;
-        let (is_end, inner) = match inner.strip_prefix('/') {
-            Some(inner) => (true, inner),
-            None => (false, inner),
-        };
-        if !inner.starts_with(|c: char| c.is_ascii_alphabetic() || c == '!' || c == '?') {
-            return None;
-        }
-        let name = inner.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        let name = name.to_ascii_lowercase();
-        let mut quote = None;
-        for (at, byte) in inner.bytes().enumerate() {
-            match (quote, byte) {
-                (None, b'>') => return Some(Self { name, is_end, after: &inner[at + 1..] }),
-                (None, b'"' | b'\'') => quote = Some(byte),
-                (Some(open), _) if open == byte => quote = None,
-                _ => {}
-            }
-        }
-        Some(Self { name, is_end, after: "" })
-    }
-}
-
-/// The text before the end tag of an element, and the text from that tag on.
-fn until_end<'a>(text: &'a str, name: &str) -> (&'a str, &'a str) {
-    for (at, _) in text.match_indices("</") {
-        let rest = &text.as_bytes()[at + 2..];
-        if rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name.as_bytes())) {
-            return text.split_at(at);
-        }
-    }
-    (text, "")
-}
-
-/// The character of a reference such as `&#47;`, and the text behind it. References that cannot occur
-/// in an address become a space.
-fn reference(text: &str) -> (char, &str) {
-    const LONGEST: usize = 10;
-    let inner = text.strip_prefix('&').unwrap_or(text);
-    let end = inner.bytes().take(LONGEST).position(|b| b == b';');
-    let Some((name, after)) = end.and_then(|end| Some((inner.get(..end)?, inner.get(end + 1..)?)))
-    else {
-        return ('&', inner);
-    };
-    let number = match name.strip_prefix('#') {
-        Some(number) => match number.strip_prefix(['x', 'X']) {
-            Some(digits) => u32::from_str_radix(digits, 16).ok(),
-            None => number.parse().ok(),
-        },
-        None => None,
-    };
-    let named = match name {
-        "sol" => Some('/'),
-        "period" => Some('.'),
-        "colon" => Some(':'),
-        "lowbar" => Some('_'),
-        _ => None,
-    };
-    (named.or_else(|| number.and_then(char::from_u32)).unwrap_or(' '), after)
 }
