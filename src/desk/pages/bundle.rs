@@ -5,14 +5,14 @@ use std::path::Path as File;
 use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::{StatusCode, header},
-    response::{IntoResponse, Response},
+    response::IntoResponse,
 };
 use jiff::Timestamp;
 
 use super::{
     conditions::Asked,
     crawler::{Wanted, unknown},
-    frame::{ask, condition, live, notice},
+    frame::{Answer, ask, condition, live, notice},
     span::Days,
     words::sentence,
 };
@@ -48,42 +48,38 @@ pub(super) async fn download(
     State(view): State<View>,
     token: Result<Path<String>, PathRejection>,
     Asked(wanted, mut faults): Asked<Wanted>,
-) -> Response {
-    let live = match live(&view) {
-        Ok(live) => live,
-        Err(notice) => return *notice,
-    };
+) -> Answer {
+    let live = live(&view)?;
     let token = token.map(|Path(token)| token).unwrap_or_default();
     let (file, now) = (live.policy_file.clone(), (view.now)());
     let days = Days::wanted(&wanted.days, &mut faults);
     // No bundle of another span than the one that was meant goes to an operator.
     if !faults.is_empty() {
-        return notice(&view, StatusCode::BAD_REQUEST, "No bundle", &faults.join(" "));
+        return Ok(notice(&view, StatusCode::BAD_REQUEST, "No bundle", &faults.join(" ")));
     }
     let site = condition(&wanted.site);
     let made = ask(&view, move |store| outcome(store, &file, &token, site.as_deref(), days, now));
-    match made.await {
-        Ok(Outcome::Bundle(zip, token)) => {
+    Ok(match made.await? {
+        Outcome::Bundle(zip, token) => {
             let name = format!("attachment; filename=\"{}\"", file_name(&token));
             let kind = "application/zip".to_owned();
             ([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], zip)
                 .into_response()
         }
-        Ok(Outcome::Unknown(why)) => unknown(&view, &why),
-        Ok(Outcome::UnknownSite(why)) => {
+        Outcome::Unknown(why) => unknown(&view, &why),
+        Outcome::UnknownSite(why) => {
             notice(&view, StatusCode::NOT_FOUND, "No such site", &sentence(&why))
         }
-        Ok(Outcome::NoViolations) => {
+        Outcome::NoViolations => {
             let text = "No violation of this crawler is recorded in this time, so there is nothing \
                         to prove. Choose a longer span.";
             notice(&view, StatusCode::NOT_FOUND, "No violations", text)
         }
-        Ok(Outcome::NoPolicy(why)) => {
+        Outcome::NoPolicy(why) => {
             let text = format!("The bundle needs the settings of the policy file. {why}");
             notice(&view, StatusCode::SERVICE_UNAVAILABLE, "The policy file can't be used", &text)
         }
-        Err(notice) => notice,
-    }
+    })
 }
 
 fn outcome(

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{
     conditions::Asked,
     crawlers::{Choice, choices},
-    frame::{Frame, ask, condition, live, notice},
+    frame::{Answer, Frame, ask, condition, live, notice},
     link,
     over_time::OverTime,
     sheet::sheet,
@@ -119,11 +119,8 @@ pub(super) async fn page(
     State(view): State<View>,
     token: Result<Path<String>, PathRejection>,
     Asked(wanted, mut faults): Asked<Wanted>,
-) -> Response {
-    let live = match live(&view) {
-        Ok(live) => live,
-        Err(notice) => return *notice,
-    };
+) -> Answer {
+    let live = live(&view)?;
     // A name that is no text is the name of nobody.
     let token = token.map(|Path(token)| token).unwrap_or_default();
     let days = Days::wanted(&wanted.days, &mut faults);
@@ -132,18 +129,17 @@ pub(super) async fn page(
     let published = live.handles.published.load_full();
     let rulebook = std::sync::Arc::clone(&published.rulebook);
     let answers = ask(&view, move |store| answers(store, &rulebook, span, site, &token));
-    let answers = match answers.await {
-        Ok(Ok(answers)) => {
+    let answers = match answers.await? {
+        Ok(answers) => {
             faults.extend_from_slice(&answers.faults);
             Answers { faults, ..answers }
         }
-        Ok(Err(why)) => return unknown(&view, &why),
-        Err(notice) => return notice,
+        Err(why) => return Ok(unknown(&view, &why)),
     };
     let score = Score::of(&answers.score, published.rulebook.catalogue());
     let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
     let wanted = Wanted { days: days.condition(), site: wanted.site };
-    html(&scorecard(&view, &answers, &score, &wanted, days, sites)).into_response()
+    Ok(html(&scorecard(&view, &answers, &score, &wanted, days, sites)).into_response())
 }
 
 /// The answers about the crawler of this name. A name that nobody knows is refused in a sentence.

@@ -3,16 +3,13 @@
 use std::cmp::Reverse;
 
 use askama::Template;
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use axum::{extract::State, response::IntoResponse};
 use serde::Deserialize;
 
 use super::{
     chart::trend,
     conditions::Asked,
-    frame::{Frame, ask, condition, live},
+    frame::{Answer, Frame, ask, condition, live},
     link,
     span::{Days, SpanLink},
     time::exact,
@@ -134,11 +131,8 @@ const ORDERS: [Order; 12] = [
 pub(super) async fn page(
     State(view): State<View>,
     Asked(wanted, mut faults): Asked<Wanted>,
-) -> Response {
-    let live = match live(&view) {
-        Ok(live) => live,
-        Err(notice) => return *notice,
-    };
+) -> Answer {
+    let live = live(&view)?;
     let days = Days::wanted(&wanted.days, &mut faults);
     let span = days.until((view.now)());
     let site = condition(&wanted.site);
@@ -150,10 +144,7 @@ pub(super) async fn page(
         let site = known(named, &mut faults)?.or(site);
         Ok((Answers::of(store, span, site)?, faults))
     });
-    let (answers, unknown) = match asked.await {
-        Ok(answers) => answers,
-        Err(notice) => return notice,
-    };
+    let (answers, unknown) = asked.await?;
     let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
     let review = Review::of(&answers, published.rulebook.catalogue());
     let here: Vec<_> = review.crawlers.iter().filter(|row| row.now.all.requests > 0).collect();
@@ -184,7 +175,7 @@ pub(super) async fn page(
         more: grouped(rows.len().saturating_sub(ROWS) as u64),
         days: wanted.days.clone(),
     };
-    html(&page).into_response()
+    Ok(html(&page).into_response())
 }
 
 impl Wanted {

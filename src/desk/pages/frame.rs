@@ -40,6 +40,24 @@ pub(super) fn notice(view: &View, status: StatusCode, title: &str, text: &str) -
     (status, html(&Notice { frame: Frame::new(view, ""), title, text })).into_response()
 }
 
+/// What a page answers: itself, or another one in its place.
+pub(super) type Answer = Result<Response, Instead>;
+
+/// The page in place of the one that was asked for.
+pub(super) struct Instead(Box<Response>);
+
+impl From<Response> for Instead {
+    fn from(page: Response) -> Self {
+        Self(Box::new(page))
+    }
+}
+
+impl IntoResponse for Instead {
+    fn into_response(self) -> Response {
+        *self.0
+    }
+}
+
 /// The reason why the database has no answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
@@ -53,8 +71,8 @@ pub(super) enum NoAnswer {
 pub(super) async fn ask<T: Send + 'static>(
     view: &View,
     question: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
-) -> Result<T, Response> {
-    try_ask(view, question).await.map_err(|none| none.page(view))
+) -> Result<T, Instead> {
+    try_ask(view, question).await.map_err(|none| none.page(view).into())
 }
 
 /// The answer of a question to the database, for a page that has more to show.
@@ -99,18 +117,18 @@ impl NoAnswer {
 /// The result of work that takes time or waits for a disk.
 pub(super) async fn work<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Response> {
+) -> Result<T, Instead> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
         tracing::error!(%error, "page not made");
-        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        StatusCode::INTERNAL_SERVER_ERROR.into_response().into()
     })
 }
 
 /// The state in force, or a page that says that there is none yet.
-pub(super) fn live(view: &View) -> Result<&Live, Box<Response>> {
+pub(super) fn live(view: &View) -> Result<&Live, Instead> {
     view.live.get().ok_or_else(|| {
         let text = "The policy has not taken effect yet. Load this page again in a few seconds.";
-        Box::new(notice(view, StatusCode::SERVICE_UNAVAILABLE, "Starting", text))
+        notice(view, StatusCode::SERVICE_UNAVAILABLE, "Starting", text).into()
     })
 }
 

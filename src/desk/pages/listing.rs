@@ -6,16 +6,13 @@ use std::{
 };
 
 use askama::Template;
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use axum::{extract::State, response::IntoResponse};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 use super::{
     conditions::Asked,
-    frame::{Frame, ask, condition},
+    frame::{Answer, Frame, Instead, ask, condition},
     link,
     time::second,
     violation::{reading, rule},
@@ -104,24 +101,17 @@ pub(super) struct Row {
 pub(super) async fn page(
     State(view): State<View>,
     Asked(wanted, mut faults): Asked<Wanted>,
-) -> Response {
+) -> Answer {
     let filter = wanted.filter(&mut faults);
     let filter_before = filter.before_sequence;
-    let listed = match wanted.listed(&view, filter, &mut faults).await {
-        Ok(listed) => listed,
-        Err(notice) => return notice,
-    };
+    let listed = wanted.listed(&view, filter, &mut faults).await?;
     let has_more = listed.records.len() > PAGE;
     // The latest come last, and one more than the page shows tells that there are older ones.
     let shown = &listed.records[usize::from(has_more)..];
     let first = shown.first().map(|(sequence, _)| *sequence);
-    let rows = match wanted.is_of_forms() {
-        true => rows_of_forms(&view, shown).await,
-        false => Ok(shown.iter().map(|(_, violation)| row(violation)).collect()),
-    };
-    let mut rows = match rows {
-        Ok(rows) => rows,
-        Err(notice) => return notice,
+    let mut rows: Vec<Row> = match wanted.is_of_forms() {
+        true => rows_of_forms(&view, shown).await?,
+        false => shown.iter().map(|(_, violation)| row(violation)).collect(),
     };
     rows.reverse();
     let page = Listing {
@@ -138,7 +128,7 @@ pub(super) async fn page(
         newest: filter_before.map(|_| wanted.link(None)),
         wanted,
     };
-    html(&page).into_response()
+    Ok(html(&page).into_response())
 }
 
 impl Wanted {
@@ -256,7 +246,7 @@ impl Wanted {
         view: &View,
         filter: Filter,
         faults: &mut Vec<String>,
-    ) -> Result<Listed, Response> {
+    ) -> Result<Listed, Instead> {
         let rulebook = view.live.get().map(|live| live.handles.published.load_full());
         let (site, crawler, purpose) =
             (condition(&self.site), condition(&self.crawler), condition(&self.purpose));
@@ -330,7 +320,7 @@ fn time(text: &str) -> Option<Timestamp> {
 }
 
 /// The rows of records of other forms, with these forms as the stored editions tell them.
-async fn rows_of_forms(view: &View, shown: &[(u64, Violation)]) -> Result<Vec<Row>, Response> {
+async fn rows_of_forms(view: &View, shown: &[(u64, Violation)]) -> Result<Vec<Row>, Instead> {
     let ids: BTreeSet<String> =
         shown.iter().map(|(_, one)| one.robots.edition.to_string()).collect();
     let read = move |store: &Store| -> Result<HashMap<String, Vec<u8>>, Error> {

@@ -2,14 +2,11 @@
 //! scripts the page is complete, and a link shows it again.
 
 use askama::Template;
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use axum::{extract::State, response::IntoResponse};
 
 use super::{
     conditions::Asked,
-    frame::Frame,
+    frame::{Answer, Frame},
     listing::{Choice, Row, Wanted, row},
 };
 use crate::{
@@ -36,13 +33,10 @@ struct Page {
 pub(super) async fn page(
     State(view): State<View>,
     Asked(wanted, mut faults): Asked<Wanted>,
-) -> Response {
+) -> Answer {
     let filter = wanted.filter(&mut faults);
     let filter = Filter { limit: Some(SHOWN), before_sequence: None, ..filter };
-    let listed = match wanted.listed(&view, filter, &mut faults).await {
-        Ok(listed) => listed,
-        Err(notice) => return notice,
-    };
+    let listed = wanted.listed(&view, filter, &mut faults).await?;
     let page = Page {
         frame: Frame::new(&view, "/live"),
         actions: wanted.actions(),
@@ -52,5 +46,5 @@ pub(super) async fn page(
         refresh: wanted.place("/live", ("", "")),
         wanted,
     };
-    html(&page).into_response()
+    Ok(html(&page).into_response())
 }

@@ -1,16 +1,13 @@
 //! The first page: who kept to the rules, and who did not, and the state of the program.
 
 use askama::Template;
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use axum::{extract::State, response::IntoResponse};
 use serde::Deserialize;
 
 use super::{
     chart::trend,
     conditions::Asked,
-    frame::{Frame, live, try_ask},
+    frame::{Answer, Frame, live, try_ask},
     health::{Health, health},
     link,
     over_time::OverTime,
@@ -121,11 +118,8 @@ struct Operator {
 pub(super) async fn page(
     State(view): State<View>,
     Asked(wanted, mut faults): Asked<Wanted>,
-) -> Response {
-    let live = match live(&view) {
-        Ok(live) => live,
-        Err(notice) => return *notice,
-    };
+) -> Answer {
+    let live = live(&view)?;
     let days = Days::wanted(&wanted.days, &mut faults);
     let span = days.until((view.now)());
     let asked = try_ask(&view, move |store| {
@@ -142,7 +136,7 @@ pub(super) async fn page(
         health: health(live, (view.now)()),
         counts: counts.map_err(|none| none.sentence()),
     };
-    html(&page).into_response()
+    Ok(html(&page).into_response())
 }
 
 fn actions_over_time(store: &Store, span: Span) -> Result<Vec<Counted>, Error> {

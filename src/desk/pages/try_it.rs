@@ -8,13 +8,12 @@ use std::net::IpAddr;
 use askama::Template;
 use axum::{
     extract::{RawQuery, State},
-    http::StatusCode,
-    response::{IntoResponse, Response},
+    response::IntoResponse,
 };
 use url::form_urlencoded;
 
 use super::{
-    frame::{Frame, live, work},
+    frame::{Answer, Frame, live, work},
     link, time, words,
 };
 use crate::{
@@ -108,18 +107,12 @@ struct Link {
     name: String,
 }
 
-pub(super) async fn page(State(view): State<View>, RawQuery(query): RawQuery) -> Response {
-    if let Err(notice) = live(&view) {
-        return *notice;
-    }
+pub(super) async fn page(State(view): State<View>, RawQuery(query): RawQuery) -> Answer {
+    live(&view)?;
     let wanted = Wanted::of(query.as_deref().unwrap_or_default());
     let frame = Frame::new(&view, "/try");
-    match work(move || view.live.get().map(|live| fill(frame, live, wanted))).await {
-        Ok(Some(page)) => html(&page).into_response(),
-        // The state in force stays.
-        Ok(None) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
-        Err(failed) => failed,
-    }
+    let page = work(move || live(&view).map(|live| fill(frame, live, wanted))).await??;
+    Ok(html(&page).into_response())
 }
 
 /// The form with its answer.

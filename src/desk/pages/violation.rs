@@ -6,11 +6,11 @@ use askama::Template;
 use axum::{
     extract::{Path, State},
     http::StatusCode,
-    response::{IntoResponse, Response},
+    response::IntoResponse,
 };
 
 use super::{
-    frame::{Frame, ask, notice},
+    frame::{Answer, Frame, ask, notice},
     link, words,
 };
 use crate::{
@@ -70,19 +70,16 @@ struct Found {
     newer: Option<Text>,
 }
 
-pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Response {
+pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Answer {
     let wanted = id.clone();
-    let found = match ask(&view, move |store| find(store, wanted)).await {
-        Ok(found) => found,
-        Err(notice) => return notice,
-    };
+    let found = ask(&view, move |store| find(store, wanted)).await?;
     let Some(found) = found else {
         let text = format!(
             "No record has the id {}. It may be older than the retention, or one of many that are \
              only counted (violations.detail).",
             escape::shown(&id)
         );
-        return notice(&view, StatusCode::NOT_FOUND, "No such violation", &text);
+        return Ok(notice(&view, StatusCode::NOT_FOUND, "No such violation", &text));
     };
     let violation = &found.violation;
     let reading = reading(&view, &violation.site, &violation.path);
@@ -113,7 +110,7 @@ pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Re
         newer: found.newer.map(|id| link::violation(&id)),
         crawler,
     };
-    html(&page).into_response()
+    Ok(html(&page).into_response())
 }
 
 fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {

@@ -3,14 +3,11 @@
 use std::path::PathBuf;
 
 use askama::Template;
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use axum::{extract::State, response::IntoResponse};
 
 use self::{disk::OnDisk, facts::Group};
 use super::{
-    frame::{Frame, live, work},
+    frame::{Answer, Frame, live, work},
     time,
 };
 use crate::{
@@ -36,21 +33,15 @@ struct Page {
     on_disk: OnDisk,
 }
 
-pub(super) async fn page(State(view): State<View>) -> Response {
-    let live = match live(&view) {
-        Ok(live) => live,
-        Err(notice) => return *notice,
-    };
+pub(super) async fn page(State(view): State<View>) -> Answer {
+    let live = live(&view)?;
     let published = live.handles.published.load_full();
     let in_force = published.policy.clone();
     let refusal = live.handles.refused.load_full();
     let file: PathBuf = live.policy_file.clone();
     let moment = live.handles.clock.moment();
     let read = move || OnDisk::read(&file, &published, moment, refusal.as_deref());
-    let on_disk = match work(read).await {
-        Ok(on_disk) => on_disk,
-        Err(failed) => return failed,
-    };
+    let on_disk = work(read).await?;
     let policy = &in_force.policy;
     let mut groups = vec![sections::crawlers(policy)];
     groups.extend(policy.sites.iter().map(sites::group));
@@ -68,5 +59,5 @@ pub(super) async fn page(State(view): State<View>) -> Response {
         groups,
         on_disk,
     };
-    html(&page).into_response()
+    Ok(html(&page).into_response())
 }

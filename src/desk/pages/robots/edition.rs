@@ -13,7 +13,7 @@ use crate::{
     desk::{
         admin::{View, html},
         pages::{
-            frame::{Frame, ask, notice},
+            frame::{Answer, Frame, ask, notice},
             link,
         },
     },
@@ -57,18 +57,13 @@ struct Answers {
 pub(super) async fn page(
     State(view): State<View>,
     Path((name, id)): Path<(String, String)>,
-) -> Response {
-    let here = match SiteInForce::find(&view, &name) {
-        Ok(here) => here,
-        Err(notice) => return *notice,
-    };
+) -> Answer {
+    let here = SiteInForce::find(&view, &name)?;
     let (site, wanted) = (here.name.clone(), id.clone());
-    let answers = match ask(&view, move |store| answers(store, &site, &wanted)).await {
-        Ok(Some(answers)) => answers,
-        Ok(None) => return unknown(&view, &here, &id),
-        Err(notice) => return notice,
+    let answers = ask(&view, move |store| answers(store, &site, &wanted)).await?;
+    let Some(Answers { edition, periods, before, changes }) = answers else {
+        return Ok(unknown(&view, &here, &id));
     };
-    let Answers { edition, periods, before, changes } = answers;
     let (file, _) = robots::parse(&edition.bytes);
     let page = Page {
         frame: Frame::new(&view, "/robots"),
@@ -87,29 +82,23 @@ pub(super) async fn page(
         download: format!("{}/file", link::edition(&here.name, &edition.id)),
         id: edition.id,
     };
-    html(&page).into_response()
+    Ok(html(&page).into_response())
 }
 
 /// The file of an edition, byte for byte.
 pub(super) async fn file(
     State(view): State<View>,
     Path((name, id)): Path<(String, String)>,
-) -> Response {
-    let here = match SiteInForce::find(&view, &name) {
-        Ok(here) => here,
-        Err(notice) => return *notice,
-    };
+) -> Answer {
+    let here = SiteInForce::find(&view, &name)?;
     // The edition in force needs no database.
     let in_force = here.site().map(|site| site.edition());
     if let Some(edition) = in_force.filter(|edition| edition.id_text() == id) {
-        return download(edition.bytes().clone());
+        return Ok(download(edition.bytes().clone()));
     }
     let (site, wanted) = (here.name.clone(), id.clone());
-    match ask(&view, move |store| edition(store, &site, &wanted)).await {
-        Ok(Some(edition)) => download(edition.bytes),
-        Ok(None) => unknown(&view, &here, &id),
-        Err(notice) => notice,
-    }
+    let found = ask(&view, move |store| edition(store, &site, &wanted)).await?;
+    Ok(found.map_or_else(|| unknown(&view, &here, &id), |edition| download(edition.bytes)))
 }
 
 fn download(bytes: impl IntoResponse) -> Response {

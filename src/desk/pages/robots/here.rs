@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{http::StatusCode, response::Response};
+use axum::http::StatusCode;
 use serde::Deserialize;
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     desk::{
         admin::View,
         pages::{
-            frame::{live, notice},
+            frame::{Instead, live, notice},
             link,
             span::Days,
         },
@@ -42,7 +42,7 @@ pub(super) struct SiteInForce {
 
 impl SiteInForce {
     /// The site with this name, or a page that says that there is none.
-    pub(super) fn find(view: &View, name: &str) -> Result<Self, Box<Response>> {
+    pub(super) fn find(view: &View, name: &str) -> Result<Self, Instead> {
         let published = live(view)?.handles.published.load_full();
         let sites = published.rulebook.sites();
         let Some(number) = sites.iter().position(|site| site.name.eq_ignore_ascii_case(name))
@@ -52,7 +52,7 @@ impl SiteInForce {
                  first host.",
                 escape::shown(name)
             );
-            return Err(Box::new(notice(view, StatusCode::NOT_FOUND, "No such site", &text)));
+            return Err(notice(view, StatusCode::NOT_FOUND, "No such site", &text).into());
         };
         Ok(Self::new(&published, number))
     }

@@ -3,10 +3,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use axum::{
-    extract::State,
-    response::{IntoResponse, Response},
-};
+use axum::{extract::State, response::IntoResponse};
 use jiff::Timestamp;
 
 use super::{
@@ -20,7 +17,7 @@ use crate::{
         admin::{View, html},
         pages::{
             conditions::Asked,
-            frame::{Frame, NoAnswer, live, try_ask},
+            frame::{Answer, Frame, NoAnswer, live, try_ask},
             link,
             span::SpanLink,
             time::exact,
@@ -69,15 +66,12 @@ struct Answers {
 pub(super) async fn page(
     State(view): State<View>,
     Asked(wanted, mut faults): Asked<Wanted>,
-) -> Response {
-    let published = match live(&view) {
-        Ok(live) => live.handles.published.load_full(),
-        Err(notice) => return *notice,
-    };
+) -> Answer {
+    let published = live(&view)?.handles.published.load_full();
     let sites = published.rulebook.sites();
     let days = wanted.days(&mut faults);
     if sites.len() == 1 {
-        return site::of(&view, SiteInForce::new(&published, 0), days, faults).await;
+        return Ok(site::of(&view, SiteInForce::new(&published, 0), days, faults).await);
     }
     let span = days.until((view.now)());
     let (answers, trouble) = match try_ask(&view, move |store| answers(store, span)).await {
@@ -108,14 +102,14 @@ pub(super) async fn page(
         }
     });
     let rows = rows.collect();
-    html(&Page {
+    let page = Page {
         frame: Frame::new(&view, "/robots"),
         faults,
         spans: days.links(|days| link::with_query("/robots", &[("days", days)])),
         trouble,
         rows,
-    })
-    .into_response()
+    };
+    Ok(html(&page).into_response())
 }
 
 /// The start of a period in force; editions of the policy may have none.

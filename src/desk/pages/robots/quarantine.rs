@@ -8,7 +8,7 @@ use axum::{
     Form,
     extract::{Path, State, rejection::FormRejection},
     http::StatusCode,
-    response::{IntoResponse, Redirect, Response},
+    response::{IntoResponse, Redirect},
 };
 use serde::Deserialize;
 
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     desk::{
         admin::{View, html},
-        pages::frame::{Frame, ask, notice, work},
+        pages::frame::{Answer, Frame, ask, notice, work},
     },
     formats::robots::{self, RobotsTxt},
     records::{
@@ -60,23 +60,15 @@ pub(super) struct Confirmation {
     id: String,
 }
 
-pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> Response {
-    let here = match SiteInForce::find(&view, &name) {
-        Ok(here) => here,
-        Err(notice) => return *notice,
-    };
+pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> Answer {
+    let here = SiteInForce::find(&view, &name)?;
     let asked = here.clone();
-    let (file, changes) = match ask(&view, move |store| answers(store, &asked)).await {
-        Ok(Some(found)) => found,
-        Ok(None) => {
-            let text = format!(
-                "No robots.txt of {} is in quarantine. It was published, or the origin's file \
-                 changed.",
-                here.name
-            );
-            return notice(&view, StatusCode::NOT_FOUND, "Nothing in quarantine", &text);
-        }
-        Err(notice) => return notice,
+    let Some((file, changes)) = ask(&view, move |store| answers(store, &asked)).await? else {
+        let text = format!(
+            "No robots.txt of {} is in quarantine. It was published, or the origin's file changed.",
+            here.name
+        );
+        return Ok(notice(&view, StatusCode::NOT_FOUND, "Nothing in quarantine", &text));
     };
     let (origin, effect) = match hold(&file) {
         Hold::Closing => (
@@ -105,7 +97,7 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
         file: FileView::plain(&file.bytes),
         name: here.name,
     };
-    html(&page).into_response()
+    Ok(html(&page).into_response())
 }
 
 /// Publishes the file that the form names.
@@ -113,38 +105,34 @@ pub(super) async fn publish(
     State(view): State<View>,
     Path(name): Path<String>,
     form: Result<Form<Confirmation>, FormRejection>,
-) -> Response {
-    let here = match SiteInForce::find(&view, &name) {
-        Ok(here) => here,
-        Err(notice) => return *notice,
-    };
+) -> Answer {
+    let here = SiteInForce::find(&view, &name)?;
     let Ok(Form(Confirmation { id })) = form else {
         let text = "The form names no file. Open the page of the quarantine, and send its form.";
-        return notice(&view, StatusCode::BAD_REQUEST, "Nothing published", text);
+        return Ok(notice(&view, StatusCode::BAD_REQUEST, "Nothing published", text));
     };
     let Some(database) = view.database.clone() else {
         let text = "The policy names no database, so no file can be accepted here. Set \
                     violations.database.";
-        return notice(&view, StatusCode::CONFLICT, "Nothing published", text);
+        return Ok(notice(&view, StatusCode::CONFLICT, "Nothing published", text));
     };
     let (site, now) = (here.name.clone(), (view.now)());
     let accept = move || Store::open_existing(&database.local)?.accept(&site, Some(&id), now);
-    match work(accept).await {
-        Ok(Ok(Some(file))) => {
+    Ok(match work(accept).await? {
+        Ok(Some(file)) => {
             tracing::info!(site = here.name, edition = %file.id, "quarantined robots.txt accepted");
             Redirect::to(&here.path()).into_response()
         }
-        Ok(Ok(None)) => {
+        Ok(None) => {
             let text = "The file of the form is no longer in quarantine: it was published, or the \
                         origin's file changed. Open the page of the site, and look again.";
             notice(&view, StatusCode::CONFLICT, "Nothing published", text)
         }
-        Ok(Err(error)) => {
+        Err(error) => {
             let text = error.to_string();
             notice(&view, StatusCode::SERVICE_UNAVAILABLE, "The database can't be written", &text)
         }
-        Err(failed) => failed,
-    }
+    })
 }
 
 fn answers(store: &Store, here: &SiteInForce) -> Result<Option<(Quarantined, Changes)>, Error> {

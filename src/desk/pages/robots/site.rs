@@ -24,7 +24,7 @@ use crate::{
         admin::{View, html},
         pages::{
             conditions::Asked,
-            frame::{Frame, NoAnswer, live, try_ask},
+            frame::{Answer, Frame, NoAnswer, live, try_ask},
             link,
             span::{Days, SpanLink},
             time::exact,
@@ -116,14 +116,10 @@ pub(super) async fn page(
     State(view): State<View>,
     Path(name): Path<String>,
     Asked(wanted, mut faults): Asked<Wanted>,
-) -> Response {
-    match SiteInForce::find(&view, &name) {
-        Ok(site) => {
-            let days = wanted.days(&mut faults);
-            of(&view, site, days, faults).await
-        }
-        Err(notice) => *notice,
-    }
+) -> Answer {
+    let site = SiteInForce::find(&view, &name)?;
+    let days = wanted.days(&mut faults);
+    Ok(of(&view, site, days, faults).await)
 }
 
 /// The page of a site.
