@@ -7,7 +7,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "formats",
         &["framing", "access_log", "robots", "probe", "robots_tag", "signature", "valkey"],
-        14_800,
+        14_810,
     ),
     ("rules", &["crawlers", "keys", "policy", "enforce"], 17_900),
     ("advice", &["lint", "comparison", "import", "starter", "manual"], 7_050),

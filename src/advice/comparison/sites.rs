@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     formats::robots::{self, OriginFile},
     rules::{
-        enforce::{Edition, Rulebook, Site},
+        enforce::{Edition, Rulebook, Site, publish_limits},
         policy::{Host, Policy, Source},
     },
 };
@@ -99,8 +99,9 @@ fn compared(side: Side<'_>, number: usize) -> Option<Compared<'_>> {
     let Side { policy, rulebook } = side;
     let edition = match is_merged_with_unknown(site) {
         true => {
-            let arranged = robots::arrange(&section.robots_txt.file).file;
-            Edition::of_bytes(arranged.to_string().into())
+            let arranged = robots::arrange(&section.robots_txt.file);
+            let own = publish_limits(arranged, &section.enforcement, rulebook.catalogue());
+            Edition::of_bytes(own.file.to_string().into())
         }
         false => {
             let own = site.edition();

@@ -31,6 +31,7 @@ mod secrets; // secrets in public paths
 
 // The lints of a policy alone.
 mod hosts; // hosts that share a file of their origin
+mod limits; // rate limits without effect, or with too much
 mod modes; // modes and overrides without effect
 mod unseen_tags; // tags that no crawler sees
 
@@ -56,6 +57,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
         modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
         unseen_tags::lint_lines(site, &policy.server, &mut findings);
         hosts::lint(site, policy.fleet.is_some(), &mut findings);
+        limits::lint(site, &policy.catalogue, &mut findings);
         if site.robots_txt.source == Source::Origin {
             continue;
         }

@@ -77,7 +77,7 @@ pub(super) fn lint_names(
 }
 
 /// Whether no User-Agent has any of these names.
-fn is_never_sent(catalogue: &Catalogue, tokens: &[ProductToken]) -> bool {
+pub(super) fn is_never_sent(catalogue: &Catalogue, tokens: &[ProductToken]) -> bool {
     let is_never_sent = |token: &ProductToken| {
         catalogue
             .find(token.as_str())

@@ -621,3 +621,89 @@ fn too_many_rules_are_not_all_compared() {
     }
     assert!(find(&of_file(&file), "lint.not_compared").is_some());
 }
+
+#[test]
+fn rate_limits_without_effect_or_with_too_much() {
+    let limits = |limits: &str| {
+        format!("robots_txt: {{ source: policy }}\nenforcement: {{ rate_limits: [{limits}] }}")
+    };
+    let strict = "{ user_agents: ['*'], requests: 1/1s }";
+    let cases: [(_, _, &str, _, &str); 8] = [
+        (
+            "lint.laxer_limit",
+            Warning,
+            &format!("{strict}, {{ user_agents: [GPTBot], requests: 2/1s }}"),
+            "rate_limits[0] in line 5, 1 request in 1 s, each crawler",
+            &format!("{strict}, {{ user_agents: [GPTBot], requests: 1/2s }}"),
+        ),
+        (
+            "lint.laxer_limit",
+            Warning,
+            &format!("{strict}, {strict}"),
+            "make it the stricter one",
+            &format!("{strict}, {{ user_agents: ['*'], requests: 10/1s, together: true }}"),
+        ),
+        (
+            "lint.laxer_limit",
+            Warning,
+            "{ user_agents: ['*'], concurrent: 2, paths: [/s] }, { user_agents: [GPTBot], concurrent: 4, \
+             paths: [/search] }",
+            "2 requests at a time",
+            "{ user_agents: ['*'], concurrent: 2, paths: [/s] }, { user_agents: [GPTBot], concurrent: 4, \
+             paths: [/] }",
+        ),
+        // A limit that only counts stops nothing.
+        (
+            "lint.laxer_limit",
+            Warning,
+            &format!("{strict}, {{ user_agents: [GPTBot], requests: 2/1s, mode: log }}"),
+            "never reached",
+            "{ user_agents: ['*'], requests: 1/1s, mode: log }, { user_agents: [GPTBot], requests: 2/1s }",
+        ),
+        (
+            "lint.search_limit",
+            Warning,
+            "{ user_agents: ['*'], requests: 1/10s }",
+            "get 360 requests an hour each",
+            strict,
+        ),
+        (
+            "lint.search_limit",
+            Note,
+            "{ user_agents: ['purpose:search'], requests: 6/1m, together: true, mode: log }",
+            "get 360 requests an hour together",
+            "{ user_agents: [bingbot], requests: 1/10s }",
+        ),
+        (
+            "lint.published_limit",
+            Note,
+            "{ user_agents: [bingbot, Googlebot], requests: 1/10s, publish: true }",
+            "says 'Crawl-delay: 10 and Request-rate: 1/10'; promised to follow: bingbot",
+            "{ user_agents: [bingbot], requests: 1/10s }",
+        ),
+        (
+            "lint.published_limit",
+            Note,
+            "{ user_agents: [Googlebot], requests: 1/1s, publish: true }",
+            "none of these crawlers promises",
+            "{ user_agents: [Googlebot], requests: 1/1s }",
+        ),
+    ];
+    for (code, severity, fixture, words, near_miss) in cases {
+        let at = fixture.split("}, ").last().unwrap_or_default();
+        let at = if code == "lint.laxer_limit" { at } else { fixture };
+        check((code, severity), KEYS, &limits(fixture), (at, words), &limits(near_miss));
+    }
+}
+
+#[test]
+fn a_limit_that_counts_no_request() {
+    for (names, is_unreachable) in [("'set:control'", true), ("'set:control', GPTBot", false)] {
+        let limits = format!("rate_limits: [{{ user_agents: [{names}], requests: 1/1s }}]");
+        let text = site(&format!("enforcement: {{ {limits} }}"));
+        let text = format!("crawler_sets: {{ control: [Google-Extended] }}\n{text}");
+        let (policy, _) = policy::read("a.yaml", text.as_bytes());
+        let found = lint::policy(&policy.expect("a policy"));
+        assert_eq!(find(&found, "lint.unreachable_limit").is_some(), is_unreachable, "{text}");
+    }
+}

@@ -20,7 +20,7 @@ use std::fmt;
 use super::{
     line_kind::{LineKind, is_break},
     normal,
-    other_record::Record,
+    other_record::{LIMIT, Record},
     robots_txt::{Group, RobotsTxt},
 };
 
@@ -85,7 +85,9 @@ fn write_records(f: &mut fmt::Formatter<'_>, records: &[Record]) -> fmt::Result 
         // A byte order mark at the start of the file would be skipped.
         match LineKind::of(name.trim_matches([' ', '\t', '\u{feff}']).as_bytes()) {
             LineKind::Other => {
-                write_line(f, &name.replace('\u{feff}', "%EF%BB%BF"), &one_line(&record.value))
+                let name = name.replace('\u{feff}', "%EF%BB%BF");
+                let comment = if record.is_limit { LIMIT } else { "" };
+                write_line(f, &name, &(one_line(&record.value) + comment))
             }
             LineKind::UserAgent | LineKind::Rule(_) => Ok(()),
         }

@@ -25,7 +25,7 @@ use super::{
 use crate::base::{diagnostic::Diagnostic, escape};
 
 /// A line outside the protocol itself (§2.2.4), such as `Sitemap` or `Content-Signal`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     /// The text before the colon, as written.
     pub name: String,
@@ -33,7 +33,13 @@ pub struct Record {
     pub value: String,
     /// Line in the file, from 1; 0 if the record comes from no file.
     pub line: u32,
+    /// Whether the line says a limit of the operator, by the comment [`LIMIT`]. Crawlers read it as any
+    /// other, and it sets no pace.
+    pub is_limit: bool,
 }
+
+/// The comment behind a record that says a limit.
+pub(super) const LIMIT: &str = " # limit";
 
 /// A record with a known definition.
 struct Known {
@@ -101,7 +107,7 @@ impl Record {
             return Err(Diagnostic::error("robots.record", message)
                 .help("give a name without ':' and '#', and a value on one line without '#'"));
         }
-        Ok(Self { name: name.to_owned(), value: value.to_owned(), line: 0 })
+        Ok(Self { name: name.to_owned(), value: value.to_owned(), ..Self::default() })
     }
     /// Whether the record applies to the whole site wherever it stands. The definitions of
     /// `Sitemap`, `Host`, `License` (RSL) and `Clean-param` tie them to no group.

@@ -23,7 +23,7 @@ pub struct PaceRecord {
 }
 
 impl PaceRecord {
-    /// The pace that `record` sets, if it does.
+    /// The pace that `record` sets, if it does. One that says a limit sets none.
     pub fn of(record: &Record) -> Option<Self> {
         let (pace, span) = if record.name.eq_ignore_ascii_case("crawl-delay") {
             (pace::read_delay(&record.value)?.pace()?, None)
@@ -33,6 +33,9 @@ impl PaceRecord {
         } else {
             return None;
         };
+        if record.is_limit {
+            return None;
+        }
         Some(Self { pace, span, record: record.clone() })
     }
 
@@ -104,7 +107,8 @@ mod tests {
             ("Request-rate", "1", None),
             ("Visit-time", "0600-0845", None),
         ] {
-            let record = Record { name: name.into(), value: value.into(), line: 0 };
+            let record =
+                Record { name: name.into(), value: value.into(), line: 0, ..Record::default() };
             let found = PaceRecord::of(&record).map(|one| one.pace.to_string());
             assert_eq!(found.as_deref(), expected, "{name}: {value}");
         }
@@ -124,7 +128,8 @@ mod tests {
             ("Request-rate", "1/0", false),
             ("Request-rate", "1/5 noon", false),
         ] {
-            let record = Record { name: name.into(), value: value.into(), line: 0 };
+            let record =
+                Record { name: name.into(), value: value.into(), line: 0, ..Record::default() };
             assert_eq!(record.check(true).is_none(), is_valid, "{name}: {value}");
         }
     }
@@ -165,7 +170,7 @@ mod tests {
         #[test]
         fn no_value_is_misread(value in "[-0-9./smhd \u{e9}]{0,24}") {
             for name in ["Crawl-delay", "Request-rate"] {
-                let record = Record { name: name.into(), value: value.clone(), line: 0 };
+                let record = Record { name: name.into(), value: value.clone(), line: 0, ..Record::default() };
                 let found = PaceRecord::of(&record);
                 if let Some(one) = &found {
                     prop_assert!(record.check(true).is_none(), "check says that it is ignored");

@@ -21,7 +21,7 @@ use super::{
     line_count::{lines, whole_lines},
     line_kind::{self, BYTE_ORDER_MARK, GOOGLE_LINE, LineKind, is_space, trim},
     normal,
-    other_record::Record,
+    other_record::{LIMIT, Record},
     robots_txt::{Group, RobotsTxt, UserAgent},
     rule::{Directive, Rule},
 };
@@ -244,6 +244,7 @@ impl<'f> Reader<'f> {
             name: String::from_utf8_lossy(name).into_owned(),
             value: String::from_utf8_lossy(value).into_owned(),
             line: self.findings.line,
+            is_limit: self.findings.text.ends_with(LIMIT.as_bytes()),
         };
         self.findings.record(name, value, &record, !self.robots.groups.is_empty());
         match self.robots.groups.last_mut() {

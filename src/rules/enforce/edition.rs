@@ -232,14 +232,19 @@ fn meaning(file: &robots::RobotsTxt) -> [u8; 32] {
         let rules = group.rules.iter().map(|rule| (rule.directive.as_str(), &*rule.pattern));
         let rules: BTreeSet<_> = rules.collect();
         let records = group.records.iter();
-        let records: BTreeSet<_> =
-            records.map(|one| (one.name.to_ascii_lowercase(), &*one.value)).collect();
+        let records: BTreeSet<_> = records.map(|one| (digested(one), &*one.value)).collect();
         let records = records.iter().map(|(name, value)| (&**name, *value));
         let lines = digest(rules.into_iter().chain([("", "")]).chain(records));
         let names = group.user_agents.iter().map(|one| one.name.to_ascii_lowercase());
         named.extend(names.map(|name| (name, format!("{lines:?}"))));
     }
     digest(named.iter().map(|(name, lines)| (&**name, &**lines)))
+}
+
+/// The name of a record. One that says a limit is another one.
+fn digested(record: &robots::Record) -> String {
+    let limit = if record.is_limit { "#" } else { "" };
+    record.name.to_ascii_lowercase() + limit
 }
 
 fn digest<'t>(pairs: impl Iterator<Item = (&'t str, &'t str)>) -> [u8; 32] {

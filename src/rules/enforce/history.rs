@@ -15,6 +15,7 @@ use super::{
     edition::{Edition, RuleSource},
     moment::Moment,
     probe::{Probe, Probed},
+    published_limits::publish_limits,
     rulebook::Rulebook,
     site::Site,
     timeline::Timeline,
@@ -75,17 +76,17 @@ impl<'a> History<'a> {
             good => (None, Some(good)),
         });
         // Without a new edition, the last good one stays.
-        let (edition, finding) = match (edition(site, &origin), before) {
+        let (edition, finding) = match (edition(site, policy, &origin), before) {
             (Ok(Some(edition)), _) => (Some(edition), None),
             (Ok(None), before) => (before, None),
             (Err(finding), Some(before)) => {
                 let help = "shorten one of the two files: until then, the last good file stays";
                 (Some(before), Some(finding.help(help)))
             }
-            (Err(finding), None) => fitting(site, &origin, finding),
+            (Err(finding), None) => fitting(site, policy, &origin, finding),
         };
         let edition = edition.unwrap_or_else(|| {
-            let new = alone(site, UNKNOWN).provisional();
+            let new = alone(site, policy, UNKNOWN).provisional();
             substitute.filter(|known| known.id() == new.id()).unwrap_or_else(|| Arc::new(new))
         });
         self.chronicle.publish(name, edition, now);
@@ -128,17 +129,21 @@ impl<'a> History<'a> {
 ///
 /// # Errors
 /// The origin's part can't be merged with the policy's.
-fn edition(site: &policy::Site, origin: &OriginFile) -> Result<Option<Arc<Edition>>, Diagnostic> {
+fn edition(
+    site: &policy::Site,
+    policy: &Policy,
+    origin: &OriginFile,
+) -> Result<Option<Arc<Edition>>, Diagnostic> {
     let edition = match (site.robots_txt.source, origin) {
-        (Source::Policy, _) => of_policy(site),
-        (Source::Origin | Source::Merge, OriginFile::Absent) => alone(site, NO_FILE),
+        (Source::Policy, _) => of_policy(site, policy),
+        (Source::Origin | Source::Merge, OriginFile::Absent) => alone(site, policy, NO_FILE),
         (_, OriginFile::Unknown) => return Ok(None),
         (Source::Origin, OriginFile::Present(bytes)) => Edition::of_origin(bytes.clone()),
         (Source::Merge, OriginFile::Present(bytes)) => {
             let (base, _) = robots::parse(bytes);
             let own = &site.robots_txt;
             let merged = robots::merge(&base, &own.file, &own.overriding)?;
-            written(&merged.arranged(), &base, own)
+            written(merged.arranged(), &base, (site, policy))
         }
     };
     Ok(Some(Arc::new(edition)))
@@ -149,6 +154,7 @@ fn edition(site: &policy::Site, origin: &OriginFile) -> Result<Option<Arc<Editio
 /// has room.
 fn fitting(
     site: &policy::Site,
+    policy: &Policy,
     origin: &OriginFile,
     finding: Diagnostic,
 ) -> (Option<Arc<Edition>>, Option<Diagnostic>) {
@@ -163,27 +169,33 @@ fn fitting(
         finding.message
     );
     let finding = Diagnostic { message, ..finding };
-    (Some(Arc::new(written(&merged.arranged(), &base, own))), Some(finding))
+    (Some(Arc::new(written(merged.arranged(), &base, (site, policy)))), Some(finding))
 }
 
 /// The edition without the origin's file: the policy's part, if there is one.
-fn alone(site: &policy::Site, why: &str) -> Edition {
+fn alone(site: &policy::Site, policy: &Policy, why: &str) -> Edition {
     match site.robots_txt.source {
         Source::Origin => {
             let header = vec![why.to_owned()];
             Edition::written(&robots::RobotsTxt { header, ..robots::RobotsTxt::default() }, &[])
         }
-        Source::Policy | Source::Merge => of_policy(site),
+        Source::Policy | Source::Merge => of_policy(site, policy),
     }
 }
 
 /// The policy's own file.
-fn of_policy(site: &policy::Site) -> Edition {
-    let own = &site.robots_txt;
-    written(&robots::arrange(&own.file), &robots::RobotsTxt::default(), own)
+fn of_policy(site: &policy::Site, policy: &Policy) -> Edition {
+    let arranged = robots::arrange(&site.robots_txt.file);
+    written(arranged, &robots::RobotsTxt::default(), (site, policy))
 }
 
-fn written(merged: &robots::Merged, base: &robots::RobotsTxt, own: &policy::RobotsTxt) -> Edition {
+fn written(
+    merged: robots::Merged,
+    base: &robots::RobotsTxt,
+    (site, policy): (&policy::Site, &Policy),
+) -> Edition {
+    let merged = publish_limits(merged, &site.enforcement, &policy.catalogue);
+    let own = &site.robots_txt;
     let sources = merged.sources.iter();
     let sources =
         sources.map(|rules| rules.iter().map(|source| rule_source(source, base, own)).collect());

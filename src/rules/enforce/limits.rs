@@ -5,7 +5,7 @@
 use crate::{
     formats::robots::Target,
     rules::{
-        crawlers::{Crawler, Kind, Name, Outcome, Purpose},
+        crawlers::{Class, Crawler, Kind, Name, Outcome, Purpose},
         policy::{Mode, RateLimit},
     },
 };
@@ -74,7 +74,7 @@ fn counted_name<'r>(
 fn is_bound(site: &Site, case: Case<'_, '_>) -> bool {
     let star_binds = &site.enforcement.star_binds;
     match case.claim.primary() {
-        Some(name) => is_bound_by_star(star_binds, name) && !is_sent_by_a_person(name),
+        Some(name) => is_in_star(star_binds, name),
         None => case.nameless().is_some_and(|class| star_binds.contains(&class)),
     }
 }
@@ -101,8 +101,15 @@ pub fn rank(
     Some(place.unwrap_or(order.len()))
 }
 
-fn is_sent_by_a_person(name: Name<'_>) -> bool {
-    name.known().is_some_and(|crawler| crawler.kind() == Kind::UserTriggered)
+/// Whether a limit counts the crawler of this name.
+pub fn counts(limit: &RateLimit, star_binds: &[Class], name: Name<'_>) -> bool {
+    has_name(&limit.tokens, name) || (limit.all && is_in_star(star_binds, name))
+}
+
+/// Whether `*` of a limit means this name. A fetcher that a person starts has to be named.
+fn is_in_star(star_binds: &[Class], name: Name<'_>) -> bool {
+    let is_fetcher = name.known().is_some_and(|one| one.kind() == Kind::UserTriggered);
+    is_bound_by_star(star_binds, name) && !is_fetcher
 }
 
 /// Whether a path of the limit matches any form of the target.

@@ -34,12 +34,13 @@ pub use self::{
     hosts::{HostPeriod, Stay},
     knowledge::Knowledge,
     known_editions::KnownEditions,
-    limits::{AppliedLimit, applied_limits, rank},
+    limits::{AppliedLimit, applied_limits, counts, rank},
     moment::{Leap, Moment},
     overrides::{is_ordered, is_protected},
     pace::{AppliedPace, applied_pace, keeps_paces, promised_pace},
     past::{Past, Period},
     probe::{Probe, Probed},
+    published_limits::publish_limits,
     rulebook::Rulebook,
     rung::Rung,
     site::Site,
@@ -67,6 +68,7 @@ mod compiler; // policy and history -> rulebook
 mod history; // earlier editions, and the files of the origins
 mod host_sitemaps; // the sitemaps that name the requested host
 mod probe; // what origins answered about the forms of paths
+mod published_limits; // the limits that robots.txt says
 mod rulebook; // all sites by host, swapped whole
 mod site; // a site compiled for serving
 mod tags; // the tags of a site's answers

@@ -108,6 +108,10 @@ pub static RATE_LIMIT: Section = Section {
             .means("count all these crawlers as one. Otherwise each has the limit for itself"),
         key("mode", Choice(&["log", "throttle"]), Value("throttle"))
             .means("a request beyond the limit: count it, or answer 429 with `Retry-After`"),
+        key("publish", Boolean, Value("false")).means(
+            "write the limit into robots.txt as `Crawl-delay` and `Request-rate`. Beadle never judges \
+             a crawler by these lines",
+        ),
     ],
 };
 

@@ -109,7 +109,7 @@ pub(super) fn read(
     enforcement.mode = mode.flatten().unwrap_or(Mode::Log);
     read_behaviour(&fields, mode == Some(None), &mut enforcement, findings);
     enforcement.overrides = overrides::read(&fields, names, findings);
-    enforcement.rate_limits = rate_limits::read(&fields, names, findings);
+    enforcement.rate_limits = rate_limits::read(&fields, robots_txt.source, names, findings);
     enforcement.people_first =
         fields.read("people_first", people_first::read, findings).map(Arc::new);
     if let Some(at) = fields.take("block") {

@@ -13,8 +13,10 @@ use super::{
     findings::Findings,
     mode::PaceMode,
     names::{Names, Selection},
+    places::Spot,
     rate,
     shape::At,
+    source::Source,
     tag_rules,
 };
 
@@ -42,6 +44,56 @@ pub struct RateLimit {
     pub together: bool,
     /// What happens to a request beyond it (default 429).
     pub mode: PaceMode,
+    /// Whether robots.txt says it (default false).
+    pub is_published: bool,
+    /// Its place in the policy.
+    pub at: Spot,
+}
+
+impl RateLimit {
+    /// The lines of robots.txt that say it: a delay in whole seconds, rounded up, and a rate where so many
+    /// requests may come at once. Empty if no line does.
+    pub fn records(&self) -> Vec<robots::Record> {
+        let is_sayable = self.paths.is_empty() && !self.together;
+        let Some(pace) = self.pace.filter(|_| is_sayable) else { return Vec::new() };
+        let (requests, seconds) = lowest_terms(pace);
+        let delay = seconds >= requests;
+        let delay = delay.then(|| ("Crawl-delay", seconds.div_ceil(requests).to_string()));
+        let rate = requests <= u64::from(self.burst);
+        let rate = rate.then(|| ("Request-rate", format!("{requests}/{seconds}")));
+        let record = |(name, value): (&str, String)| robots::Record::new(name, &value).ok();
+        let records = delay.into_iter().chain(rate).filter_map(record);
+        records.map(|record| robots::Record { is_limit: true, ..record }).collect()
+    }
+
+    /// Why no line of robots.txt says it, and the repair.
+    fn why_unsayable(&self) -> (&'static str, String) {
+        let remove = || "remove 'publish'; the limit holds anyway".to_owned();
+        match self.pace {
+            None => ("requests at one time", remove()),
+            Some(_) if !self.paths.is_empty() => ("some paths", remove()),
+            Some(_) if self.together => {
+                ("all crawlers together", "remove 'together' or 'publish'".to_owned())
+            }
+            Some(pace) => {
+                let (requests, seconds) = lowest_terms(pace);
+                let line = format!("'Request-rate: {requests}/{seconds}'");
+                let help =
+                    format!("add 'burst: {requests}' to publish {line}, or remove 'publish'");
+                ("more than a request a second without so many at once", help)
+            }
+        }
+    }
+}
+
+/// The requests and the seconds of a pace, in lowest terms.
+fn lowest_terms(pace: Pace) -> (u64, u64) {
+    let (requests, seconds) = (u64::from(pace.requests()), pace.per().as_secs());
+    let (mut divisor, mut rest) = (requests, seconds);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (requests / divisor.max(1), seconds / divisor.max(1))
 }
 
 impl fmt::Display for RateLimit {
@@ -63,14 +115,20 @@ impl fmt::Display for RateLimit {
 /// Reads the list.
 pub(super) fn read(
     fields: &Fields<'_>,
+    source: Source,
     names: &Names<'_>,
     findings: &mut Findings,
 ) -> Vec<RateLimit> {
     let items = fields.list("rate_limits", findings);
-    items.iter().filter_map(|at| rate_limit(at, names, findings)).collect()
+    items.iter().filter_map(|at| rate_limit(at, source, names, findings)).collect()
 }
 
-fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<RateLimit> {
+fn rate_limit(
+    at: &At<'_>,
+    source: Source,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Option<RateLimit> {
     let fields = at.fields(&keys::RATE_LIMIT, findings)?;
     let user_agents = fields.require("user_agents", "write for example [set:ai]", findings);
     let concurrent = fields.some_number("concurrent", findings);
@@ -94,7 +152,7 @@ fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option
     let paths = fields.each("paths", tag_rules::path, findings);
     let together = fields.is("together", findings);
     let mode = fields.choice("mode", [PaceMode::Log, PaceMode::Throttle], findings);
-    Some(RateLimit {
+    let limit = RateLimit {
         tokens,
         all,
         pace,
@@ -103,7 +161,32 @@ fn rate_limit(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option
         paths,
         together,
         mode: mode.unwrap_or(PaceMode::Throttle),
-    })
+        is_published: fields.is("publish", findings),
+        at: Spot::from(at),
+    };
+    if limit.is_published {
+        refuse_unsayable(&limit, &fields, source, findings);
+    }
+    Some(limit)
+}
+
+/// Refuses to publish what no line of robots.txt says, and anything with the file of the origin.
+fn refuse_unsayable(
+    limit: &RateLimit,
+    fields: &Fields<'_>,
+    source: Source,
+    findings: &mut Findings,
+) {
+    let Some(at) = fields.take("publish") else { return };
+    if source == Source::Origin {
+        let message = "not published: 'source: origin' takes the origin's file as it is";
+        let help = "write 'source: merge' to publish both, or remove 'publish'";
+        findings.refuse_as("policy.not_published", &at, message, help);
+    } else if limit.records().is_empty() && (limit.pace.is_some() || limit.concurrent.is_some()) {
+        let (what, help) = limit.why_unsayable();
+        let message = format!("robots.txt has no line for a limit of {what}");
+        findings.refuse_as("policy.unpublishable_limit", &at, message, help);
+    }
 }
 
 fn requests_in_a_time(at: &At<'_>, findings: &mut Findings) -> Option<Pace> {

@@ -311,7 +311,9 @@ impl Gate {
         let Passage { hop, stay, .. } = passage;
         if hop.is_some() || stay.is_some() {
             let moment = moment();
-            stay.iter_mut().for_each(|stay| stay.head(status, moment.steady));
+            if let Some(stay) = stay {
+                stay.head(status, moment.steady);
+            }
             if let Some(hop) = hop.take() {
                 self.conduct.responded(hop, status, || moment);
             }

@@ -176,7 +176,8 @@ mod tests {
 
     #[test]
     fn the_notice_names_the_crawler_the_pace_and_the_line() {
-        let record = Record { name: "Crawl-delay".into(), value: "10".into(), line: 4 };
+        let record =
+            Record { name: "Crawl-delay".into(), value: "10".into(), line: 4, ..Record::default() };
         let pace = PaceRecord::of(&record).expect("a delay").pace;
         let text = |record| {
             let edition = EditionId::of(b"");

@@ -77,12 +77,16 @@ impl Passage {
 
     /// Notes that the origin switched to another protocol, by the steady clock.
     pub fn switched(&mut self, now: Duration) {
-        self.stay.iter_mut().for_each(|stay| stay.head(101, now));
+        if let Some(stay) = &mut self.stay {
+            stay.head(101, now);
+        }
     }
 
     /// Notes that the origin gave no response, by the steady clock.
     pub fn failed(&mut self, now: Duration) {
-        self.stay.iter_mut().for_each(|stay| stay.failed(now));
+        if let Some(stay) = &mut self.stay {
+            stay.failed(now);
+        }
     }
 
     pub(super) fn site(&self) -> Option<(&enforce::Site, &ServedSite)> {

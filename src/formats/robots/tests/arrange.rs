@@ -206,11 +206,24 @@ fn tricky_file() -> impl Strategy<Value = RobotsTxt> {
         Rule { directive, pattern, line: 0 }
     });
     let record = (0..3_u8, 1..5_u32).prop_map(|(kind, value)| match kind {
-        0 => Record { name: "Crawl-delay".into(), value: value.to_string(), line: 0 },
-        1 => {
-            Record { name: "Request-rate".into(), value: format!("{value}/10 0600-1200"), line: 0 }
-        }
-        _ => Record { name: "request-rate".into(), value: format!("{value}/9"), line: 0 },
+        0 => Record {
+            name: "Crawl-delay".into(),
+            value: value.to_string(),
+            line: 0,
+            ..Record::default()
+        },
+        1 => Record {
+            name: "Request-rate".into(),
+            value: format!("{value}/10 0600-1200"),
+            line: 0,
+            ..Record::default()
+        },
+        _ => Record {
+            name: "request-rate".into(),
+            value: format!("{value}/9"),
+            line: 0,
+            ..Record::default()
+        },
     });
     let group = (
         prop::collection::vec(user_agent, 1..5),

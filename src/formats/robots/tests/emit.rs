@@ -53,7 +53,12 @@ fn no_value_can_start_a_line() {
             comment: vec![hostile.into()],
             user_agents: vec![UserAgent { name: hostile.into(), line: 0 }],
             rules: vec![Rule { directive: Directive::Allow, pattern: hostile.into(), line: 0 }],
-            records: vec![Record { name: hostile.into(), value: hostile.into(), line: 0 }],
+            records: vec![Record {
+                name: hostile.into(),
+                value: hostile.into(),
+                line: 0,
+                ..Record::default()
+            }],
         }],
         records: vec![],
     };
@@ -71,7 +76,8 @@ fn rules_for_no_crawler_are_left_out() {
         ..Group::default()
     };
     let nobody = Group { rules: vec![rule], comment: vec!["x".into()], ..Group::default() };
-    let record = |name: &str| Record { name: name.into(), value: "*".into(), line: 0 };
+    let record =
+        |name: &str| Record { name: name.into(), value: "*".into(), line: 0, ..Record::default() };
     let robots = RobotsTxt {
         groups: vec![nobody.clone(), named, nobody],
         records: ["user-agent", " Disallow ", "\u{feff}user-agent", "Allow\t"].map(record).to_vec(),

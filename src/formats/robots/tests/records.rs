@@ -3,7 +3,8 @@
 use super::*;
 
 fn code(name: &str, value: &str, in_group: bool) -> Option<&'static str> {
-    let record = Record { name: name.to_owned(), value: value.to_owned(), line: 0 };
+    let record =
+        Record { name: name.to_owned(), value: value.to_owned(), line: 0, ..Record::default() };
     record.check(in_group).map(|finding| finding.code)
 }
 
@@ -61,7 +62,8 @@ fn invalid_values_are_reported() {
 
 #[test]
 fn a_finding_quotes_the_record_escaped_and_has_a_repair() {
-    let record = Record { name: "Crawl-delay".into(), value: "\u{1b}[2J".into(), line: 0 };
+    let record =
+        Record { name: "Crawl-delay".into(), value: "\u{1b}[2J".into(), ..Record::default() };
     let finding = record.check(true).expect("no number");
     assert_eq!(
         finding.message,

@@ -35,6 +35,27 @@ fn a_pace_binds_crawlers_that_promise_to_keep_it() {
 }
 
 #[test]
+fn a_line_that_says_a_limit_is_no_pace() {
+    for (line, is_pace) in [
+        ("Crawl-delay: 5", true),
+        ("Crawl-delay: 5 # limit", false),
+        ("Request-rate: 1/5 # limit", false),
+        ("Crawl-delay: 5 # no limit", true),
+        ("Crawl-delay: 5 # the limit", true),
+    ] {
+        let text = format!("User-agent: *\nDisallow: /x\n{line}\n");
+        for token in ["AhrefsBot", "bingbot"] {
+            assert_eq!(promised_line(&text, token).is_some(), is_pace, "{line}");
+        }
+        let bytes = robots::parse(text.as_bytes()).0.to_string();
+        assert_eq!(bytes.contains("# limit\n"), !is_pace, "{bytes}");
+        let plain = text.replace(" # limit", "");
+        let [edition, plain] = [text, plain].map(|text| enforce::Edition::of_bytes(text.into()));
+        assert_eq!(edition.is_equivalent(&plain), is_pace, "{line}");
+    }
+}
+
+#[test]
 fn bingbot_takes_crawl_delay_from_star_beside_a_group_of_its_own() {
     let with = |own: &str, star: &str| {
         format!(

@@ -47,6 +47,26 @@ fn a_bad_limit_is_an_error_with_its_repair() {
         ),
         ("{ user_agents: [GPTBot], requests: 1/1m, mode: block }", "block", "throttle"),
         ("{ user_agents: [GPTBot], requests: 1/1m, paths: [search] }", "'search'", "/search"),
+        (
+            "{ user_agents: [GPTBot], requests: 600/1m, publish: true }",
+            "more than a request a second",
+            "add 'burst: 10' to publish 'Request-rate: 10/1'",
+        ),
+        (
+            "{ user_agents: [GPTBot], requests: 1/1m, paths: [/x], publish: true }",
+            "no line for a limit of some paths",
+            "the limit holds anyway",
+        ),
+        (
+            "{ user_agents: [\"*\"], requests: 1/1m, together: true, publish: true }",
+            "no line for a limit of all crawlers together",
+            "remove 'together' or 'publish'",
+        ),
+        (
+            "{ user_agents: [GPTBot], concurrent: 2, publish: true }",
+            "no line for a limit of requests at one time",
+            "the limit holds anyway",
+        ),
     ] {
         let (policy, findings) = read("beadle.yaml", text(limit).as_bytes());
         assert!(policy.is_none(), "{limit}");
@@ -56,4 +76,37 @@ fn a_bad_limit_is_an_error_with_its_repair() {
     // A purpose may hold names that no request has.
     let skipped = text("{ user_agents: [\"purpose:ai-training\"], requests: 1/1m }");
     assert!(skipped.parse::<Policy>().is_ok());
+}
+
+#[test]
+fn robots_txt_says_a_limit_in_whole_seconds_and_where_exact_as_a_rate() {
+    for (requests, lines) in [
+        ("1/10s", "Crawl-delay: 10, Request-rate: 1/10"),
+        ("60/1m", "Crawl-delay: 1, Request-rate: 1/1"),
+        ("40/1m", "Crawl-delay: 2"),
+        ("40/1m, burst: 2", "Crawl-delay: 2, Request-rate: 2/3"),
+        ("600/1m, burst: 10", "Request-rate: 10/1"),
+        ("600/1m", ""),
+        ("2/1d", "Crawl-delay: 43200, Request-rate: 1/43200"),
+    ] {
+        let policy: Policy = text(&format!("{{ user_agents: [GPTBot], requests: {requests} }}"))
+            .parse()
+            .expect(requests);
+        let records = policy.sites[0].enforcement.rate_limits[0].records();
+        let found: Vec<String> =
+            records.iter().map(|one| format!("{}: {}", one.name, one.value)).collect();
+        assert_eq!(found.join(", "), lines, "{requests}");
+        assert!(records.iter().all(|one| one.is_limit));
+    }
+}
+
+#[test]
+fn nothing_is_published_beside_the_file_of_the_origin() {
+    let limit = text("{ user_agents: [GPTBot], requests: 1/10s, publish: true }");
+    let limit =
+        limit.replace("    enforcement", "    robots_txt: { source: origin }\n    enforcement");
+    let (policy, findings) = read("beadle.yaml", limit.as_bytes());
+    assert!(policy.is_none());
+    let finding = findings.iter().find(|one| one.code == "policy.not_published").expect("one");
+    assert!(finding.help.as_deref().is_some_and(|help| help.contains("source: merge")));
 }
