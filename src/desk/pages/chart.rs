@@ -14,9 +14,9 @@ use plotters::{
 use crate::review::report::number::{grouped, percent};
 
 const SIZE: (u32, u32) = (960, 240);
-/// Stand for log, throttle, block and pass in `desk.css`.
-const COLOURS: [RGBColor; 4] =
-    [RGBColor(1, 0, 0), RGBColor(2, 0, 0), RGBColor(3, 0, 0), RGBColor(4, 0, 0)];
+/// Stand for log, throttle, block, limited and pass in `desk.css`.
+const COLOURS: [RGBColor; 5] =
+    [RGBColor(1, 0, 0), RGBColor(2, 0, 0), RGBColor(3, 0, 0), RGBColor(6, 0, 0), RGBColor(4, 0, 0)];
 const UNCOUNTED: RGBColor = RGBColor(5, 0, 0);
 const GRID: RGBColor = RGBColor(9, 0, 0);
 
@@ -31,9 +31,9 @@ const LEAST_BARS: usize = 7;
 const STEP: usize = 4;
 const HEIGHT: u64 = 16;
 
-/// Requests in one period, by action: log, throttle, block, pass.
+/// Requests in one period, by action: log, throttle, block, limited, pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bar(pub(super) [u64; 4]);
+pub(super) struct Bar(pub(super) [u64; 5]);
 
 /// A bar of a share.
 pub(super) fn bar(part: u64, whole: u64) -> String {

@@ -173,7 +173,7 @@ fn answers(
     };
     Ok(Ok(Answers {
         faults,
-        times: counted(&[span.period(), Dimension::Action], false)?,
+        times: counted(&[span.period(), Dimension::Action, Dimension::Reason], false)?,
         rules: counted(&RULES_BY, true)?,
         paths: store.places(PlaceKind::Path, &question, ROWS)?,
         networks: store.places(PlaceKind::Network, &question, ROWS)?,

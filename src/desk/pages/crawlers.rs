@@ -93,9 +93,10 @@ struct Order {
     number: Option<fn(&CrawlerRow<'_>) -> u64>,
 }
 
-const ORDERS: [Order; 12] = [
+const ORDERS: [Order; 13] = [
     Order { key: "name", heading: "crawler", number: None },
     Order { key: "requests", heading: "requests", number: Some(|row| row.now.all.requests) },
+    Order { key: "limited", heading: "limited", number: Some(|row| row.now.limited) },
     Order { key: "", heading: "violations", number: Some(|row| row.now.all.violations) },
     Order {
         key: "share",
@@ -148,7 +149,7 @@ pub(super) async fn page(
     let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
     let review = Review::of(&answers, published.rulebook.catalogue());
     let here: Vec<_> = review.crawlers.iter().filter(|row| row.now.all.requests > 0).collect();
-    let order = ORDERS.iter().find(|order| order.key == wanted.sort).unwrap_or(&ORDERS[2]);
+    let order = ORDERS.iter().find(|order| order.key == wanted.sort).unwrap_or(&ORDERS[3]);
     faults.extend(unknown);
     faults.extend(wanted.unknown_order());
     let wanted = Wanted { days: days.condition(), sort: order.key.to_owned(), ..wanted };
@@ -271,6 +272,7 @@ fn row(review: &Review<'_>, row: &CrawlerRow<'_>, wanted: &Wanted) -> Row {
         about: about.into_iter().flatten().collect::<Vec<_>>().join(", "),
         numbers: vec![
             grouped(requests),
+            grouped(now.limited),
             grouped(now.all.violations),
             share(now.all.violations, requests),
             review.change(now.all.violations, Some(row.before.all.violations)),

@@ -3,7 +3,7 @@
 use crate::{
     records::counts::Counted,
     review::report::{Axis, number::grouped},
-    rules::enforce::Action,
+    rules::enforce::{Action, Reason},
 };
 
 use super::chart::{self, Bar};
@@ -26,7 +26,8 @@ pub(super) struct OverTime {
 pub(super) struct Part {
     pub(super) class: &'static str,
     pub(super) name: &'static str,
-    action: Action,
+    /// The action, or the reason of a limit.
+    code: &'static str,
 }
 
 /// The numbers of one bar.
@@ -37,21 +38,23 @@ pub(super) struct Row {
 }
 
 /// From the bottom to the top. Requests that pass come last: they are the most.
-const PARTS: [Part; 4] = [
-    Part { class: "log", name: "logged", action: Action::Log },
-    Part { class: "throttle", name: "throttled", action: Action::Throttle },
-    Part { class: "block", name: "blocked", action: Action::Block },
-    Part { class: "pass", name: "passed", action: Action::Pass },
+const PARTS: [Part; 5] = [
+    Part { class: "log", name: "logged", code: Action::Log.as_str() },
+    Part { class: "throttle", name: "throttled", code: Action::Throttle.as_str() },
+    Part { class: "block", name: "blocked", code: Action::Block.as_str() },
+    Part { class: "limited", name: "limited", code: Reason::Limit.as_str() },
+    Part { class: "pass", name: "passed", code: Action::Pass.as_str() },
 ];
 
 impl OverTime {
-    /// Counts by time and action. An action that never occurred is no part.
+    /// Counts by time, action and reason. An action that never occurred is no part.
     pub(super) fn of(axis: &Axis, counted: &[Counted]) -> Self {
         let mut bars = vec![Bar::default(); axis.count()];
         for one in counted {
-            let [time, action] = one.key.as_slice() else { continue };
+            let [time, action, reason] = one.key.as_slice() else { continue };
+            let code = if is_limited(one) { reason } else { action };
             let bar = time.parse().ok().and_then(|time| bars.get_mut(axis.bar(time)?));
-            let part = PARTS.iter().position(|part| part.action.as_str() == action.as_str());
+            let part = PARTS.iter().position(|part| part.code == code.as_str());
             if let (Some(bar), Some(part)) = (bar, part) {
                 bar.0[part] += one.requests;
             }
@@ -71,4 +74,14 @@ impl OverTime {
             parts: parts.iter().map(|part| PARTS[*part]).collect(),
         }
     }
+
+    /// Whether some requests are beyond a limit.
+    pub(super) fn has_limited(&self) -> bool {
+        self.parts.iter().any(|part| part.code == Reason::Limit.as_str())
+    }
+}
+
+/// Whether counts by time, action and reason are of requests beyond a limit.
+pub(super) fn is_limited(counted: &Counted) -> bool {
+    counted.key.last().is_some_and(|reason| reason.as_str() == Reason::Limit.as_str())
 }

@@ -10,7 +10,7 @@ use super::{
     frame::{Answer, Frame, live, try_ask},
     health::{Health, health},
     link,
-    over_time::OverTime,
+    over_time::{OverTime, is_limited},
     span::{Days, SpanLink},
     time::exact,
     words::class,
@@ -139,9 +139,12 @@ pub(super) async fn page(
     Ok(html(&page).into_response())
 }
 
+/// Violations by time and action, and requests beyond a limit, which are none.
 fn actions_over_time(store: &Store, span: Span) -> Result<Vec<Counted>, Error> {
-    let by = vec![span.period(), Dimension::Action];
-    store.counted(&Question { by, only_violations: true, ..span.question() })
+    let by = vec![span.period(), Dimension::Action, Dimension::Reason];
+    let mut all = store.counted(&Question { by, ..span.question() })?;
+    all.iter_mut().filter(|one| !is_limited(one)).for_each(|one| one.requests = one.violations);
+    Ok(all)
 }
 
 fn counts(review: &Review<'_>, times: &[Counted], days: Days) -> Counts {

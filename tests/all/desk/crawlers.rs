@@ -242,6 +242,43 @@ fn logged(name: &str) -> Rollup {
 }
 
 #[test]
+fn limited_requests_have_a_column_and_a_band() {
+    let beadle = with_a_week();
+    assert!(!text(&beadle, "/").contains("key limited"));
+    let logged = logged("GPTBot");
+    let series = Series {
+        site: Text::word(SITE),
+        class: Text::word("crawler"),
+        verdict: Text::word("allow"),
+        action: Text::word("throttle"),
+        reason: Text::word("limit"),
+        read: None,
+        ..logged.series
+    };
+    let limited = Rollup { series, requests: 4_321, ..logged };
+    let rollups = Rollups { series: vec![limited], ..Rollups::default() };
+    let mut store = Store::open(&beadle.folder().join("beadle.db")).expect("a database");
+    store.add_rollups(&rollups).expect("added");
+    let sorted = text(&beadle, "/crawlers?sort=limited");
+    assert_eq!(names(&sorted)[0], "GPTBot");
+    assert!(sorted.contains(">limited</a></th>"), "{sorted}");
+    let (_, row) = sorted.split_once(">GPTBot</a>").expect("a row");
+    let row = row.split("</tr>").next().unwrap_or_default();
+    assert!(row.contains("<td class=\"number\">4,321</td>"), "{row}");
+    for (path, heading) in [
+        ("/", ">Violations and limited requests over time</h2>"),
+        ("/crawlers/GPTBot", ">Requests over time</h2>"),
+    ] {
+        let page = text(&beadle, path);
+        let (_, chart) = page.split_once(heading).expect(heading);
+        let chart = chart.split("<h2").next().unwrap_or_default();
+        for part in ["fill=\"#060000\"", "key limited", ">limited</th>", ">4,321</td>"] {
+            assert!(chart.contains(part), "{path}: {part}: {chart}");
+        }
+    }
+}
+
+#[test]
 fn a_downloaded_bundle_verifies() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, RULES).start();
