@@ -49,7 +49,7 @@ pub(super) fn json_lines(inquiry: &Inquiry) -> Result<Response, Problem> {
 pub(super) fn csv(inquiry: &Inquiry) -> Result<Response, Problem> {
     let name = HeaderValue::from_static("attachment; filename=\"violations.csv\"");
     let mut heading = Vec::new();
-    csv::push_row(&mut heading, csv::FIELDS);
+    csv::push_row(&mut heading, csv::fields());
     export(inquiry, heading, csv::push, "text/csv; charset=utf-8; header=present", name)
 }
 

@@ -6,35 +6,15 @@ use uuid::Uuid;
 
 use crate::records::{
     clickhouse::{Insert, Origin, Portion, Table, inserts},
-    record::{Edition, Error, Obstacle, Overflow, Violation},
+    record::{Edition, Error, Obstacle},
     spool::{Frame, Spool},
     tally::Rollups,
 };
 
-use super::{
-    Settings,
-    forwarding::Forwarding,
-    state::{Shared, failed},
-    totals::Totals,
-};
+use super::{Settings, forwarding::Forwarding, state::Shared, totals::Totals};
 
 /// The bytes of editions that are written together.
 const EDITIONS: usize = 2 << 20;
-
-/// The work of one write.
-#[derive(Clone, Copy, Debug)]
-pub struct Batch<'a> {
-    /// The number of the batch, which grows. A batch that comes again has the same.
-    pub number: u64,
-    /// Records.
-    pub records: &'a [&'a Violation],
-    /// Counts since the batch before.
-    pub counts: &'a Rollups,
-    /// Records that were not kept since the batch before.
-    pub overflow: &'a [Overflow],
-    /// Published editions in their order.
-    pub editions: &'a [&'a Edition],
-}
 
 /// Puts batches into the spool.
 #[derive(Debug)]
@@ -55,7 +35,7 @@ impl Forwarder {
     /// # Errors
     /// Where another process uses the spool, or its folder cannot be written.
     pub fn start(settings: Settings) -> Result<(Self, Forwarding), Error> {
-        let (spool, recovery) = Spool::open(&settings.folder, settings.limit).map_err(failed)?;
+        let (spool, recovery) = Spool::open(&settings.folder, settings.limit)?;
         if recovery.segments > 0 {
             tracing::info!(
                 code = "spool.recovered",
@@ -85,20 +65,21 @@ impl Forwarder {
         Ok((forwarder, forwarding))
     }
 
-    /// Writes the batch durably, or fails; after a failure the same batch comes again.
+    /// Writes a batch durably, or fails; after a failure the same batch comes again, with its number. The
+    /// numbers grow. Its counts are those since the batch before.
     ///
     /// # Errors
     /// Where the spool is full, or its disk fails.
-    pub fn append(&mut self, batch: &Batch<'_>) -> Result<(), Error> {
-        if self.number != Some(batch.number) {
-            self.prepare(batch);
-            self.number = Some(batch.number);
+    pub fn append(&mut self, number: u64, batch: Portion<'_>) -> Result<(), Error> {
+        if self.number != Some(number) {
+            self.prepare(number, batch);
+            self.number = Some(number);
         }
         let mut spool = self.shared.spool.lock();
         while let Some(part) = self.prepared.front() {
             let written = spool.append(&part.iter().map(frame).collect::<Vec<_>>());
             self.shared.note(&spool);
-            written.map_err(failed)?;
+            written?;
             self.prepared.pop_front();
         }
         Ok(())
@@ -111,26 +92,22 @@ impl Forwarder {
 
     /// Why the spool takes no records, if it does not.
     pub fn trouble(&self) -> Option<Error> {
-        let full = |spool: &Shared| Error {
-            path: spool.folder.clone(),
-            obstacle: Obstacle::SpoolFull(spool.limit),
-        };
-        (!self.has_room()).then(|| full(&self.shared))
+        let Shared { folder, limit, .. } = &*self.shared;
+        (!self.has_room()).then(|| Error::new(folder, Obstacle::SpoolFull(*limit)))
     }
 
-    fn prepare(&mut self, batch: &Batch<'_>) {
+    fn prepare(&mut self, number: u64, batch: Portion<'_>) {
         if self.totals.have_forgotten(batch.counts) {
             self.run = Uuid::now_v7().to_string();
             self.totals = Totals::default();
         }
         let counts = self.totals.add(batch.counts);
-        let origin = Origin { node: &self.node, run: &self.run, batch: batch.number };
-        let nothing = Rollups::default();
+        let origin = Origin { node: &self.node, run: &self.run, batch: number };
+        let (counts, nothing) = (&counts, &Rollups::default());
         let of_editions = |editions| {
-            inserts(origin, Portion { records: &[], counts: &nothing, overflow: &[], editions })
+            inserts(origin, Portion { records: &[], counts: nothing, overflow: &[], editions })
         };
-        let Batch { records, overflow, .. } = *batch;
-        let rest = inserts(origin, Portion { records, counts: &counts, overflow, editions: &[] });
+        let rest = inserts(origin, Portion { counts, editions: &[], ..batch });
         // Behind an unfinished batch, which its caller gave up.
         self.prepared = portions(batch.editions).map(of_editions).collect();
         self.prepared.push_back(rest);

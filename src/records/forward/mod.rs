@@ -1,6 +1,6 @@
 //! Batches on their way to ClickHouse: onto the disk first, which acknowledges them, then to the server.
 //!
-//! A [`Forwarder`] belongs to the thread that empties the queue of records. It turns a [`Batch`] into rows
+//! A [`Forwarder`] belongs to the thread that empties the queue of records. It turns a batch into rows
 //! and appends them to the spool, all or none. A thread of this room sends the segments of the spool in
 //! order, removes what the server took, and keeps the rest while the server is away, hung, slow or full.
 //! Rows have keys of their own, so a retry changes nothing: of counts by hour, each row has the whole
@@ -12,11 +12,7 @@ use std::{path::PathBuf, time::Duration};
 
 use crate::records::clickhouse;
 
-pub use self::{
-    forwarder::{Batch, Forwarder},
-    forwarding::Forwarding,
-    state::Status,
-};
+pub use self::{forwarder::Forwarder, forwarding::Forwarding, state::Status};
 
 mod forwarder; // the writer's side: batches into the spool
 mod forwarding; // the sending thread

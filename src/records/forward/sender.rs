@@ -14,7 +14,7 @@ use super::{
     Settings, refusals,
     retention::Retention,
     shipment::{DEADLINE, Progress, Shipment},
-    state::{Shared, failed},
+    state::Shared,
 };
 
 /// How long rows wait for others to share an insert: the server takes few large ones best.
@@ -179,7 +179,7 @@ impl Sender {
             // A clock that went back makes it old enough.
             let age = spool.open_since().map(|since| since.elapsed().unwrap_or(LINGER));
             if age.is_some_and(|age| age >= LINGER || self.shared.is_closing()) {
-                spool.seal().map_err(failed)?;
+                spool.seal()?;
             }
         }
         let segments = spool.oldest(self.most);
@@ -205,9 +205,9 @@ impl Sender {
         let mut spool = self.shared.spool.lock();
         while let Some((sealed, lost)) = shipment.segments.first() {
             if lost.frames == 0 {
-                spool.remove(sealed).map_err(failed)?;
+                spool.remove(sealed)?;
             } else {
-                let aside = spool.set_aside(sealed).map_err(failed)?;
+                let aside = spool.set_aside(sealed)?;
                 self.shared.lost(lost.records);
                 tracing::error!(
                     code = "spool.damaged",

@@ -7,7 +7,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use crate::records::{
     clickhouse::{Attempt, Client, Error, Insert, Table},
-    spool::{Contents, Lost, Sealed},
+    spool::{Contents, Sealed, Totals},
 };
 
 /// How long the server may take for one piece.
@@ -19,7 +19,7 @@ const TRIES: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Shipment {
     /// The segments, with what each has lost.
-    pub(super) segments: Vec<(Sealed, Lost)>,
+    pub(super) segments: Vec<(Sealed, Totals)>,
     pieces: VecDeque<Piece>,
 }
 

@@ -9,11 +9,7 @@ use std::{
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::records::{
-    clickhouse,
-    record::{Error, Obstacle},
-    spool::{self, Fault, Spool},
-};
+use crate::records::{clickhouse, spool::Spool};
 
 /// The part of the limit that stays free of records, for counts and editions.
 const RESERVE: u64 = 8;
@@ -207,15 +203,5 @@ impl Shared {
         if was_troubled {
             tracing::info!(code = "clickhouse.recovered", records, "sending to ClickHouse again");
         }
-    }
-}
-
-/// A failure of the spool as one of the store.
-pub(super) fn failed(error: spool::Error) -> Error {
-    let spool::Error { path, fault } = error;
-    match fault {
-        Fault::Full(limit) => Error { path, obstacle: Obstacle::SpoolFull(limit) },
-        Fault::InUse => Error { path, obstacle: Obstacle::Locked },
-        Fault::System(error) => Error::from_io(&path, &error),
     }
 }

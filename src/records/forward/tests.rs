@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 
 use super::{totals::Totals, *};
 use crate::records::{
+    clickhouse::Portion,
     record::{Obstacle, Violation, tests::violation},
     tally::{Hour, PeopleCount, Rollups},
 };
@@ -153,8 +154,8 @@ fn append(
 ) -> Result<(), crate::records::record::Error> {
     let records: Vec<&Violation> = records.iter().collect();
     let counts = people(1, records.len() as u64);
-    let batch = Batch { number, records: &records, counts: &counts, overflow: &[], editions: &[] };
-    forwarder.append(&batch)
+    let batch = Portion { records: &records, counts: &counts, overflow: &[], editions: &[] };
+    forwarder.append(number, batch)
 }
 
 /// The ids of all records, each once, and how many rows came more than once.

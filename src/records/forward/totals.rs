@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::{
     base::text::Text,
-    records::tally::{
-        Claimant, Hour, PeopleCount, PlaceCount, PlaceKind, ReferralCount, Rollup, Rollups, Series,
-    },
+    records::tally::{Claimant, Hour, PlaceKind, Rollups, Series},
 };
 
 /// The most hours. Requests are counted now, so there are two at most unless the clock jumps.
@@ -15,18 +13,19 @@ const HOURS: usize = 3;
 /// The counts of the last hours.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
-    hours: BTreeMap<Hour, Counts>,
+    /// Requests, and those of them that were folded and dropped; of other keys, one number.
+    hours: BTreeMap<Hour, HashMap<Key, [u64; 3]>>,
     /// The latest hour that was forgotten.
     forgotten: Option<Hour>,
 }
 
-#[derive(Debug, Default)]
-struct Counts {
-    /// Requests, and those of them that were folded and dropped.
-    series: HashMap<Series, [u64; 3]>,
-    places: HashMap<((PlaceKind, Claimant), Text, Text, Text), u64>,
-    people: HashMap<Text, u64>,
-    referrals: HashMap<(Text, Text), u64>,
+/// What is counted.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Series(Series),
+    Place((PlaceKind, Claimant), [Text; 3]),
+    People(Text),
+    Referral([Text; 2]),
 }
 
 impl Totals {
@@ -42,69 +41,35 @@ impl Totals {
 
     /// Adds the counts, and returns the totals of what changed.
     pub(super) fn add(&mut self, rollups: &Rollups) -> Rollups {
-        let Rollups { series, places, people, referrals } = rollups;
-        for one in series {
-            let counts = self.hours.entry(one.hour).or_default();
+        let mut whole = rollups.clone();
+        for one in &mut whole.series {
             let new = [one.requests, one.folded, one.dropped];
-            match counts.series.get_mut(&one.series) {
-                Some(total) => total.iter_mut().zip(new).for_each(|(sum, new)| *sum += new),
-                None => drop(counts.series.insert(one.series.clone(), new)),
-            }
+            let total = self.count(one.hour, Key::Series(one.series.clone()), new);
+            [one.requests, one.folded, one.dropped] = total;
         }
-        for one in places {
-            *self.hours.entry(one.hour).or_default().places.entry(place(one)).or_default() +=
-                one.violations;
+        for one in &mut whole.places {
+            let names = [&one.site, &one.product_token, &one.place].map(Text::clone);
+            let key = Key::Place((one.kind, one.claimant), names);
+            [one.violations, ..] = self.count(one.hour, key, [one.violations, 0, 0]);
         }
-        for one in people {
-            let counts = self.hours.entry(one.hour).or_default();
-            *counts.people.entry(one.site.clone()).or_default() += one.requests;
+        for one in &mut whole.people {
+            let key = Key::People(one.site.clone());
+            [one.requests, ..] = self.count(one.hour, key, [one.requests, 0, 0]);
         }
-        for one in referrals {
-            let counts = self.hours.entry(one.hour).or_default();
-            *counts.referrals.entry(visit(one)).or_default() += one.visits;
+        for one in &mut whole.referrals {
+            let key = Key::Referral([&one.site, &one.operator].map(Text::clone));
+            [one.visits, ..] = self.count(one.hour, key, [one.visits, 0, 0]);
         }
-        let whole = self.of(rollups);
         while self.hours.len() > HOURS {
             self.forgotten = self.forgotten.max(self.hours.pop_first().map(|(hour, _)| hour));
         }
         whole
     }
 
-    /// The totals of what these counts name.
-    fn of(&self, rollups: &Rollups) -> Rollups {
-        let Rollups { series, places, people, referrals } = rollups;
-        let none = Counts::default();
-        let at = |hour: &Hour| self.hours.get(hour).unwrap_or(&none);
-        let total = |one: &Rollup| {
-            let total = at(&one.hour).series.get(&one.series).copied().unwrap_or_default();
-            let [requests, folded, dropped] = total;
-            Rollup { requests, folded, dropped, ..one.clone() }
-        };
-        let of_place = |one: &PlaceCount| {
-            let violations = at(&one.hour).places.get(&place(one)).copied().unwrap_or_default();
-            PlaceCount { violations, ..one.clone() }
-        };
-        let of_people = |one: &PeopleCount| {
-            let requests = at(&one.hour).people.get(&one.site).copied().unwrap_or_default();
-            PeopleCount { requests, ..one.clone() }
-        };
-        let of_visits = |one: &ReferralCount| {
-            let visits = at(&one.hour).referrals.get(&visit(one)).copied().unwrap_or_default();
-            ReferralCount { visits, ..one.clone() }
-        };
-        Rollups {
-            series: series.iter().map(total).collect(),
-            places: places.iter().map(of_place).collect(),
-            people: people.iter().map(of_people).collect(),
-            referrals: referrals.iter().map(of_visits).collect(),
-        }
+    /// Adds to a count, and returns its total.
+    fn count(&mut self, hour: Hour, key: Key, new: [u64; 3]) -> [u64; 3] {
+        let total = self.hours.entry(hour).or_default().entry(key).or_default();
+        total.iter_mut().zip(new).for_each(|(sum, new)| *sum += new);
+        *total
     }
-}
-
-fn place(one: &PlaceCount) -> ((PlaceKind, Claimant), Text, Text, Text) {
-    ((one.kind, one.claimant), one.site.clone(), one.product_token.clone(), one.place.clone())
-}
-
-fn visit(one: &ReferralCount) -> (Text, Text) {
-    (one.site.clone(), one.operator.clone())
 }

@@ -5,11 +5,13 @@ use super::frame::{Frame, HEADER, Header};
 /// The bytes before the first frame.
 pub(super) const PREFIX: usize = 8;
 
-/// The totals of a segment.
+/// The totals of a segment, or of what it lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub(super) frames: u64,
-    pub(super) records: u64,
+pub struct Totals {
+    /// All frames.
+    pub frames: u64,
+    /// The records in them.
+    pub records: u64,
 }
 
 /// The frames of a segment.
@@ -18,16 +20,7 @@ pub struct Contents {
     bytes: Vec<u8>,
     found: Vec<Place>,
     /// What the segment had and has no more.
-    pub lost: Lost,
-}
-
-/// Frames that a damaged segment lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
-    /// All frames.
-    pub frames: u64,
-    /// The records in them.
-    pub records: u64,
+    pub lost: Totals,
 }
 
 /// A frame that was found.
@@ -55,7 +48,7 @@ impl Contents {
         let whole = scan(&bytes).into_iter().filter(|seen| seen.is_whole);
         let found: Vec<Place> = whole.map(|seen| seen.place).collect();
         let records = found.iter().map(|place| u64::from(place.records)).sum();
-        let lost = Lost {
+        let lost = Totals {
             frames: totals.frames.saturating_sub(found.len() as u64),
             records: totals.records.saturating_sub(records),
         };
@@ -87,11 +80,6 @@ impl Contents {
             records: place.records,
             bytes: self.bytes.get(place.start..place.end).unwrap_or_default(),
         })
-    }
-
-    /// Whether anything of the segment is missing.
-    pub fn is_damaged(&self) -> bool {
-        self.lost != Lost::default()
     }
 }
 

@@ -10,10 +10,10 @@ use std::{
 
 use super::{
     contents::{Contents, PREFIX},
-    error::{Error, Fault},
     frame::Frame,
-    segment::{DAMAGED, OPEN, SEALED, SEGMENT, Sealed, Segment, name, sync_folder},
+    segment::{DAMAGED, OPEN, SEALED, SEGMENT, Sealed, Segment, name, sync_folder, system},
 };
+use crate::records::record::{Error, Obstacle};
 
 /// A folder of segments, used by one process.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Spool {
     /// Where another process uses the folder, or it cannot be written.
     pub fn open(folder: &Path, limit: u64) -> Result<(Self, Recovery), Error> {
         let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(folder).map_err(Error::system(folder))?;
+        builder.recursive(true).mode(0o700).create(folder).map_err(system(folder))?;
         let lock = lock(folder)?;
         let mut spool = Self {
             folder: folder.to_owned(),
@@ -80,7 +80,7 @@ impl Spool {
             return Ok(());
         }
         if self.bytes() + bytes.len() as u64 > self.limit {
-            return Err(Error { path: self.folder.clone(), fault: Fault::Full(self.limit) });
+            return Err(Error::new(&self.folder, Obstacle::SpoolFull(self.limit)));
         }
         self.keep_in_place()?;
         let open = match &mut self.open {
@@ -129,7 +129,7 @@ impl Spool {
     pub fn remove(&mut self, sealed: &Sealed) -> Result<(), Error> {
         match fs::remove_file(&sealed.path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::system(&sealed.path)(error));
+                return Err(system(&sealed.path)(error));
             }
             _ => self.forget(sealed),
         }
@@ -146,7 +146,7 @@ impl Spool {
         let aside = sealed.path.with_extension(DAMAGED);
         match fs::rename(&sealed.path, &aside) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::system(&sealed.path)(error));
+                return Err(system(&sealed.path)(error));
             }
             Err(_) => self.bytes = self.bytes.saturating_sub(sealed.bytes),
             Ok(()) => {}
@@ -201,7 +201,7 @@ impl Spool {
             return Ok(());
         };
         let (frames, totals) = (open.frames()?, open.totals);
-        fs::create_dir_all(&self.folder).map_err(Error::system(&self.folder))?;
+        fs::create_dir_all(&self.folder).map_err(system(&self.folder))?;
         let mut anew = Segment::create(&self.folder, take(&mut self.next))?;
         anew.adopt(&frames, totals)?;
         self.open = Some(anew);
@@ -209,7 +209,7 @@ impl Spool {
     }
 
     fn recover(&mut self) -> Result<Recovery, Error> {
-        let failed = || Error::system(&self.folder);
+        let failed = || system(&self.folder);
         let mut recovery = Recovery::default();
         let (mut open, mut sealed) = (Vec::new(), Vec::new());
         for entry in fs::read_dir(&self.folder).map_err(failed())? {
@@ -241,7 +241,7 @@ impl Spool {
         path: PathBuf,
         recovery: &mut Recovery,
     ) -> Result<Option<Sealed>, Error> {
-        let failed = || Error::system(&path);
+        let failed = || system(&path);
         let bytes = fs::read(&path).map_err(failed())?;
         let (end, totals, is_damaged) = Contents::of_open(&bytes);
         let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
@@ -277,12 +277,10 @@ fn lock(folder: &Path) -> Result<File, Error> {
     let path = folder.join("lock");
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(false).mode(0o600).open(&path);
-    let file = file.map_err(Error::system(&path))?;
+    let file = file.map_err(system(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => {
-            Err(Error { path: folder.to_owned(), fault: Fault::InUse })
-        }
-        Err(TryLockError::Error(error)) => Err(Error::system(&path)(error)),
+        Err(TryLockError::WouldBlock) => Err(Error::new(folder, Obstacle::Locked)),
+        Err(TryLockError::Error(error)) => Err(system(&path)(error)),
     }
 }

@@ -6,18 +6,16 @@
 //! damage is found and counted; what is whole in it can still be read. The bytes of all segments have a
 //! limit.
 //!
-//! May use: escape. Must not know: what a frame means, who takes it, any clock.
+//! May use: record. Must not know: what a frame means, who takes it, any clock.
 
 pub use self::{
-    contents::{Contents, Lost},
-    error::{Error, Fault},
+    contents::{Contents, Totals},
     folder::{Recovery, Spool},
     frame::Frame,
     segment::{SEGMENT, Sealed},
 };
 
 mod contents; // the frames of a segment, read back
-mod error; // failures of the folder
 mod folder; // the segments of a folder
 mod frame; // a frame as bytes
 mod segment; // a segment that is written, and its name

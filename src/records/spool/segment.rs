@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{Read, Seek, SeekFrom, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
     time::SystemTime,
@@ -10,9 +10,9 @@ use std::{
 
 use super::{
     contents::{Contents, PREFIX, Totals},
-    error::Error,
     frame::Frame,
 };
+use crate::records::record::Error;
 
 /// The size from which a segment is sealed.
 pub const SEGMENT: u64 = 4 << 20;
@@ -40,7 +40,7 @@ pub struct Sealed {
     pub since: SystemTime,
     /// Whether it was sealed by an earlier run of the program, so that it may have been taken before.
     pub is_old: bool,
-    pub(super) frames: u64,
+    frames: u64,
     pub(super) path: PathBuf,
 }
 
@@ -63,9 +63,9 @@ impl Segment {
         let path = folder.join(format!("{number:016}.{OPEN}"));
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(true).mode(MODE);
-        let file = options.open(&path).map_err(Error::system(&path))?;
+        let file = options.open(&path).map_err(system(&path))?;
         let since = file.metadata().and_then(|found| found.modified());
-        let since = since.map_err(Error::system(&path))?;
+        let since = since.map_err(system(&path))?;
         let mut segment = Self {
             number,
             path,
@@ -89,7 +89,7 @@ impl Segment {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        let failed = Error::system(&self.path);
+        let failed = system(&self.path);
         let start = SeekFrom::Start(self.length);
         let was_torn = std::mem::replace(&mut self.is_torn, true);
         let torn = if was_torn { self.file.set_len(self.length) } else { Ok(()) };
@@ -124,7 +124,7 @@ impl Segment {
             let length = self.length.saturating_sub(PREFIX as u64);
             (&mut self.file).take(length).read_to_end(&mut bytes)
         });
-        read.map_err(Error::system(&self.path))?;
+        read.map_err(system(&self.path))?;
         Ok(bytes)
     }
 
@@ -138,10 +138,10 @@ impl Segment {
     /// Gives the segment its name with the totals.
     pub(super) fn seal(&self, folder: &Path) -> Result<Sealed, Error> {
         if self.is_torn {
-            self.file.set_len(self.length).map_err(Error::system(&self.path))?;
+            self.file.set_len(self.length).map_err(system(&self.path))?;
         }
         let path = folder.join(name(self.number, self.totals));
-        fs::rename(&self.path, &path).map_err(Error::system(&self.path))?;
+        fs::rename(&self.path, &path).map_err(system(&self.path))?;
         sync_folder(folder)?;
         let (Totals { frames, records }, bytes) = (self.totals, self.length);
         let (number, since) = (self.number, self.since);
@@ -165,18 +165,21 @@ impl Sealed {
     /// # Errors
     /// Where the file cannot be read.
     pub fn read(&self) -> Result<Contents, Error> {
-        let totals = Totals { frames: self.frames, records: self.records };
         match fs::read(&self.path) {
-            Ok(bytes) => Ok(Contents::of_sealed(bytes, totals)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(self.lost()),
-            Err(error) => Err(Error::system(&self.path)(error)),
+            Ok(bytes) => Ok(self.contents(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(self.lost()),
+            Err(error) => Err(system(&self.path)(error)),
         }
     }
 
     /// The contents of a segment that cannot be read: everything is lost.
     pub fn lost(&self) -> Contents {
+        self.contents(Vec::new())
+    }
+
+    fn contents(&self, bytes: Vec<u8>) -> Contents {
         let totals = Totals { frames: self.frames, records: self.records };
-        Contents::of_sealed(Vec::new(), totals)
+        Contents::of_sealed(bytes, totals)
     }
 }
 
@@ -185,8 +188,14 @@ pub(super) fn name(number: u64, Totals { frames, records }: Totals) -> String {
     format!("{number:016}-{frames}-{records}.{SEALED}")
 }
 
+/// A failure of the system at this file.
+pub(super) fn system(path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
+    let path = path.to_owned();
+    move |error| Error::from_io(&path, &error)
+}
+
 /// Makes names in the folder durable.
 pub(super) fn sync_folder(folder: &Path) -> Result<(), Error> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(Error::system(folder))
+    synced.map_err(system(folder))
 }

@@ -9,6 +9,7 @@ use super::{
     segment::{OPEN, SEALED},
     *,
 };
+use crate::records::record::{Error, Obstacle};
 
 const LIMIT: u64 = 64 << 20;
 
@@ -17,9 +18,9 @@ fn frame(kind: u8, records: u32, bytes: &[u8]) -> Frame<'_> {
 }
 
 /// The kinds, records and payloads of all frames that wait.
-fn waiting(spool: &mut Spool) -> (Vec<(u8, u32, Vec<u8>)>, Lost) {
+fn waiting(spool: &mut Spool) -> (Vec<(u8, u32, Vec<u8>)>, Totals) {
     spool.seal().expect("it is writable");
-    let (mut frames, mut lost) = (Vec::new(), Lost::default());
+    let (mut frames, mut lost) = (Vec::new(), Totals::default());
     for sealed in spool.oldest(u64::MAX) {
         let contents = sealed.read().expect("it is readable");
         lost.frames += contents.lost.frames;
@@ -48,7 +49,7 @@ fn frames_come_back_in_order_and_go_when_they_are_taken() {
     assert!(spool.oldest(u64::MAX).is_empty(), "an open segment is nobody's");
     let (frames, lost) = waiting(&mut spool);
     let expected = [(1, 2, b"ab".to_vec()), (2, 0, Vec::new()), (1, 1, b"c".to_vec())];
-    assert_eq!((frames, lost), (expected.to_vec(), Lost::default()));
+    assert_eq!((frames, lost), (expected.to_vec(), Totals::default()));
     let sealed = spool.oldest(u64::MAX);
     spool.remove(&sealed[0]).expect("it is writable");
     assert_eq!((spool.bytes(), spool.records(), spool.since()), (0, 0, None));
@@ -59,7 +60,7 @@ fn a_folder_has_one_user() {
     let folder = tempfile::tempdir().expect("a folder");
     let (first, _) = Spool::open(folder.path(), LIMIT).expect("it is new");
     let second = Spool::open(folder.path(), LIMIT);
-    assert!(matches!(second, Err(Error { fault: Fault::InUse, .. })));
+    assert!(matches!(second, Err(Error { obstacle: Obstacle::Locked, .. })));
     drop(first);
     assert!(Spool::open(folder.path(), LIMIT).is_ok());
 }
@@ -76,7 +77,7 @@ fn the_limit_holds_and_room_comes_back() {
             Err(error) => break error,
         }
     };
-    assert!(matches!(refusal.fault, Fault::Full(10_000)), "{refusal}");
+    assert!(matches!(refusal.obstacle, Obstacle::SpoolFull(10_000)), "{refusal}");
     assert_eq!((written, spool.records()), (9, 9));
     assert!(spool.bytes() <= 10_000);
     spool.seal().expect("it is writable");
@@ -106,7 +107,7 @@ fn a_segment_that_is_deleted_while_it_is_written_is_written_again() {
     fs::remove_file(file(folder.path(), OPEN)).expect("it is there");
     spool.append(&[frame(1, 1, b"b")]).expect("there is room");
     let (frames, lost) = waiting(&mut spool);
-    assert_eq!((frames.len(), lost), (2, Lost::default()));
+    assert_eq!((frames.len(), lost), (2, Totals::default()));
 }
 
 #[test]
@@ -117,7 +118,7 @@ fn a_sealed_segment_that_is_gone_counts_as_lost() {
     spool.seal().expect("it is writable");
     fs::remove_file(file(folder.path(), SEALED)).expect("it is there");
     let (frames, lost) = waiting(&mut spool);
-    assert_eq!((frames.len(), lost), (0, Lost { frames: 1, records: 5 }));
+    assert_eq!((frames.len(), lost), (0, Totals { frames: 1, records: 5 }));
     let sealed = spool.oldest(u64::MAX);
     spool.set_aside(&sealed[0]).expect("it is gone already");
     assert_eq!((spool.bytes(), spool.sealed()), (0, 0));
@@ -135,7 +136,7 @@ fn a_damaged_segment_is_set_aside_and_counts_against_the_limit() {
     fs::write(&path, &bytes).expect("it is writable");
     let (frames, lost) = waiting(&mut spool);
     assert_eq!(frames, [(1, 2, b"def".to_vec())]);
-    assert_eq!(lost, Lost { frames: 1, records: 5 });
+    assert_eq!(lost, Totals { frames: 1, records: 5 });
     let aside = spool.set_aside(&spool.oldest(u64::MAX)[0]).expect("it is writable");
     assert!(aside.exists());
     assert_eq!(spool.bytes(), bytes.len() as u64);
@@ -189,7 +190,7 @@ proptest! {
         prop_assert_eq!(spool.oldest(u64::MAX).iter().all(|one| one.is_old), true);
         let (frames, lost) = waiting(&mut spool);
         prop_assert_eq!(frames, whole);
-        prop_assert_eq!(lost, Lost::default());
+        prop_assert_eq!(lost, Totals::default());
     }
 
     /// A sealed segment that is cut or changed loses exactly what is not whole any more.

@@ -4,9 +4,9 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::records::{
-    forward::{self, Forwarder},
+    clickhouse::Portion,
+    forward::Forwarder,
     record::Error,
-    tally::Rollups,
     violations::{fill::Fill, notes::Notes, queue::Batch, store::Appender, writer::Target},
 };
 
@@ -46,14 +46,9 @@ impl Target for Relay {
         self.note(batch.number, &batch.notes)?;
         let records: Vec<_> = batch.records.iter().map(|record| &record.violation).collect();
         let editions: Vec<_> = batch.notes.editions().collect();
-        let counts: &Rollups = &batch.rollups;
-        let written = self.forwarder.append(&forward::Batch {
-            number: batch.number,
-            records: &records,
-            counts,
-            overflow: &batch.overflow,
-            editions: &editions,
-        });
+        let Batch { number, rollups, overflow, .. } = batch;
+        let portion = Portion { records: &records, counts: rollups, overflow, editions: &editions };
+        let written = self.forwarder.append(*number, portion);
         self.fill.shut(!self.forwarder.has_room());
         written
     }

@@ -31,7 +31,7 @@ impl Printer {
             Format::Csv => {
                 let mut line = Vec::new();
                 let form = columns.has_form.then_some("form");
-                csv::push_row(&mut line, csv::FIELDS.into_iter().chain(form));
+                csv::push_row(&mut line, csv::fields().chain(form.map(str::to_owned)));
                 out.write_all(&line)?;
                 Ok(Self::Csv(columns.has_form))
             }
