@@ -39,8 +39,6 @@ pub enum Failure {
     Missing,
     /// Occurs when a newer version of this program made the tables; has that version's number.
     Newer(u32),
-    /// Occurs when an older version of this program made the tables.
-    Older,
     /// Occurs when the answer is not what was asked for.
     Unreadable(String),
 }
@@ -72,7 +70,6 @@ impl Error {
             Failure::Refused(..) => "clickhouse.refused",
             Failure::Missing => "clickhouse.missing",
             Failure::Newer(_) => "clickhouse.newer",
-            Failure::Older => "clickhouse.older",
             Failure::Unreadable(_) => "clickhouse.unreadable",
         }
     }
@@ -112,10 +109,6 @@ impl fmt::Display for Error {
                 f,
                 " was written by a newer version, as schema {version} (run that version, or name \
                  another database)"
-            ),
-            Failure::Older => write!(
-                f,
-                " was written by an older version (start 'beadle serve' with it once to update it)"
             ),
             Failure::Unreadable(how) => {
                 write!(f, " gives no answer of ClickHouse: {how} (name a ClickHouse server)")

@@ -13,7 +13,7 @@ pub use self::{
     error::{Error, Failure},
     insert::{Insert, Portion, inserts},
     origin::Origin,
-    schema::{check, migrate},
+    schema::migrate,
     table::{RECORD_HOURS, Table},
 };
 

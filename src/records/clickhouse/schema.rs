@@ -70,18 +70,6 @@ fn days_without_hours(client: &Client, deadline: Duration) -> Result<Vec<(u32,)>
     client.rows(&sql, deadline)
 }
 
-/// Checks that the tables are those of this version.
-///
-/// # Errors
-/// Where the server cannot be used, or where the tables are missing or of another version.
-pub fn check(client: &Client, deadline: Duration) -> Result<(), Error> {
-    match version(client, deadline)? {
-        CURRENT => Ok(()),
-        0 => Err(client.failed(Failure::Missing)),
-        _ => Err(client.failed(Failure::Older)),
-    }
-}
-
 /// The version of the tables; 0 where there are none yet.
 fn version(client: &Client, deadline: Duration) -> Result<u32, Error> {
     let sql = "SELECT max(version) AS version FROM beadle_versions";

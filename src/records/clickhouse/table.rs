@@ -66,11 +66,6 @@ impl Table {
         self as u8
     }
 
-    /// The table of a number.
-    pub fn numbered(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|table| table.number() == number)
-    }
-
     /// The columns that rows have. Columns that the server computes are not among them.
     pub(super) fn columns(self) -> String {
         let columns = match self {

@@ -98,10 +98,7 @@ fn counts_have_their_origin_and_editions_their_bytes() {
 
 #[test]
 fn a_table_keeps_its_number() {
-    for table in Table::ALL {
-        assert_eq!(Table::numbered(table.number()), Some(table));
-    }
-    assert_eq!(Table::numbered(0), None);
+    assert_eq!(Table::ALL.map(Table::number), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 }
 
 #[test]

@@ -13,14 +13,13 @@ pub(crate) use self::{
     table::{Part, Table},
 };
 pub use self::{
-    memory::CountsInMemory,
     question::{Counted, Dimension, Place, Question, Referral},
+    table::CountsInMemory,
 };
 
 mod answer; // the answer to a question
 mod cells; // the counts of an hour as numbers
 mod hours; // hours, and sums of days
-mod memory; // one table for all who ask
 mod names; // texts by number
 mod question; // what is asked, and how it is answered
 mod series; // combinations of values by number

@@ -1,5 +1,9 @@
 //! The hours that were taken in from a database, with the texts of their numbers.
 
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
+
 use super::{
     cells::SeriesCounts,
     hours::{Change, Hours, Loading},
@@ -7,6 +11,10 @@ use super::{
     series::{AllSeries, SeriesTexts},
 };
 use crate::records::tally::{Claimant, PlaceKind};
+
+/// Counts in memory, for all who ask the same database. A clone shares them.
+#[derive(Clone, Debug, Default)]
+pub struct CountsInMemory(Arc<Mutex<Table>>);
 
 /// The counts of hours, in memory.
 ///
@@ -50,6 +58,13 @@ pub(super) struct Owner {
 impl Default for Owners {
     fn default() -> Self {
         Self { all: Keys::default(), names: Names::in_any_case() }
+    }
+}
+
+impl CountsInMemory {
+    /// The table, for one question at a time.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Table> {
+        self.0.lock()
     }
 }
 

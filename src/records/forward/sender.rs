@@ -126,7 +126,10 @@ impl Sender {
             Progress::Took(records) => {
                 self.refusals = 0;
                 self.had_tables = true;
-                self.shared.took(records);
+                self.shared.count(|status| {
+                    status.inserts += 1;
+                    status.sent += records;
+                });
             }
             Progress::Halved => {}
             Progress::Refused(row, error) => {
@@ -208,7 +211,7 @@ impl Sender {
                 spool.remove(sealed)?;
             } else {
                 let aside = spool.set_aside(sealed)?;
-                self.shared.lost(lost.records);
+                self.shared.count(|status| status.lost += lost.records);
                 tracing::error!(
                     code = "spool.damaged",
                     records = lost.records,
@@ -226,7 +229,7 @@ impl Sender {
     }
 
     fn refuse(&self, row: &crate::records::clickhouse::Insert, error: &Error) {
-        self.shared.refused(1);
+        self.shared.count(|status| status.refused += 1);
         let table = row.table.name();
         match refusals::set_aside(&self.settings.folder, row) {
             Ok(file) => tracing::error!(
@@ -244,7 +247,7 @@ impl Sender {
         let retention = self.retention.as_mut().filter(|_| !self.shared.is_closing());
         let Some(retention) = retention else { return Ok(()) };
         let removed = retention.pass(client, Instant::now())?;
-        self.shared.removed(removed);
+        self.shared.count(|status| status.removed += removed);
         Ok(())
     }
 

@@ -68,7 +68,7 @@ struct News {
 
 #[derive(Debug, Default)]
 struct Control {
-    is_closing: bool,
+    /// The end of the sending, once it closes.
     until: Option<Instant>,
     is_finished: bool,
 }
@@ -103,7 +103,7 @@ impl Shared {
     pub(super) fn status(&self) -> Status {
         let bytes = self.bytes.load(Ordering::Relaxed);
         let control = self.control.lock();
-        let has_stopped = control.is_finished && !control.is_closing;
+        let has_stopped = control.is_finished && control.until.is_none();
         drop(control);
         let news = self.news.lock();
         let age = news.since.map_or(Duration::ZERO, |since| since.elapsed().unwrap_or_default());
@@ -116,16 +116,14 @@ impl Shared {
     /// Waits, and returns whether to go on.
     pub(super) fn rest(&self, rest: Duration) -> bool {
         let mut control = self.control.lock();
-        if !control.is_closing {
-            self.changed.wait_while_for(&mut control, |control| !control.is_closing, rest);
-        }
+        self.changed.wait_while_for(&mut control, |control| control.until.is_none(), rest);
         control.until.is_none_or(|until| Instant::now() < until)
     }
 
     /// Asks the sender to end, and returns whether it did by then.
     pub(super) fn close(&self, until: Instant) -> bool {
         let mut control = self.control.lock();
-        (control.is_closing, control.until) = (true, Some(until));
+        control.until = Some(until);
         self.changed.notify_all();
         let is_running = |control: &mut Control| !control.is_finished;
         let patience = until.saturating_duration_since(Instant::now());
@@ -134,7 +132,7 @@ impl Shared {
     }
 
     pub(super) fn is_closing(&self) -> bool {
-        self.control.lock().is_closing
+        self.control.lock().until.is_some()
     }
 
     pub(super) fn finish(&self) {
@@ -142,29 +140,15 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Counts an insert that the server took.
-    pub(super) fn took(&self, records: u64) {
-        let mut news = self.news.lock();
-        news.status.inserts += 1;
-        news.status.sent += records;
-    }
-
-    pub(super) fn refused(&self, rows: u64) {
-        self.news.lock().status.refused += rows;
-    }
-
-    pub(super) fn lost(&self, records: u64) {
-        self.news.lock().status.lost += records;
-    }
-
-    pub(super) fn removed(&self, records: u64) {
-        self.news.lock().status.removed += records;
+    /// Counts in the status.
+    pub(super) fn count(&self, count: impl FnOnce(&mut Status)) {
+        count(&mut self.news.lock().status);
     }
 
     /// Notes a failure of the server, and logs it: at once where it is another one, else once a minute.
     pub(super) fn failed(&self, error: &clickhouse::Error) {
         let code = error.code();
-        *self.news.lock().status.failures.entry(code).or_default() += 1;
+        self.count(|status| *status.failures.entry(code).or_default() += 1);
         self.troubled(code, error.to_string());
     }
 

@@ -17,7 +17,11 @@ use crate::{
     records::record::{Error, Obstacle},
 };
 
-use super::{destination::LogTarget, life::Phase, output::Output, state::State};
+use super::{
+    life::Phase,
+    output::{LogTarget, Output},
+    state::State,
+};
 
 /// The most bytes that wait: half a minute of a thousand requests a second.
 const MOST_BYTES: usize = 16 << 20;

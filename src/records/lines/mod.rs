@@ -9,7 +9,6 @@
 //! May use: record (for the failures of files), metrics. Must not know: the content of lines,
 //! violations, the policy, requests.
 
-mod destination; // where lines go
 mod file; // rules for files: mode, folder, identity
 mod life; // the life of a queue, and its troubles
 mod log; // the door: takes lines, never waits
@@ -20,9 +19,8 @@ mod state; // the lines that wait, with exact counts
 mod tests;
 
 pub use self::{
-    destination::LogTarget,
     file::{FILE_MODE, Stamp, check_folder, folder_of, identity},
     life::{MESSAGE_INTERVAL, Phase, STALL, is_due},
     log::Log,
-    output::Output,
+    output::{LogTarget, Output},
 };

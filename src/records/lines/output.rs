@@ -18,16 +18,22 @@ use parking_lot::Mutex;
 
 use crate::records::record::{Error, Obstacle};
 
-use super::{
-    destination::LogTarget,
-    file::{FILE_MODE, check_folder, identity},
-};
+use super::file::{FILE_MODE, check_folder, identity};
 
 /// The output whose line on standard output has no end yet.
 static UNFINISHED: Mutex<Option<u64>> = Mutex::new(None);
 
 /// The number of outputs since the start.
 static OUTPUTS: AtomicU64 = AtomicU64::new(0);
+
+/// The target of lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogTarget {
+    /// A file, appended to.
+    File(PathBuf),
+    /// Standard output.
+    Stdout,
+}
 
 /// An open target.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, collections::HashMap};
 
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     base::text::Text,
@@ -17,7 +17,7 @@ const NAMES: usize = 4096;
 const OTHER: Text = Text::word("other");
 
 /// The number of records of one site, product token and rule that were not kept.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overflow {
     /// The site.
     pub site: Text,

@@ -23,7 +23,6 @@ pub struct Spool {
     /// Held as long as the folder is used.
     _lock: File,
     open: Option<Segment>,
-    since: Option<SystemTime>,
     sealed: VecDeque<Sealed>,
     /// The bytes of sealed and of damaged segments.
     bytes: u64,
@@ -58,7 +57,6 @@ impl Spool {
             limit,
             _lock: lock,
             open: None,
-            since: None,
             sealed: VecDeque::new(),
             bytes: 0,
             next: 1,
@@ -88,7 +86,6 @@ impl Spool {
             none => none.insert(Segment::create(&self.folder, take(&mut self.next))?),
         };
         open.append(&bytes, frames)?;
-        self.since = self.since.or_else(|| Some(open.since()));
         if open.length >= SEGMENT {
             // The frames are safe already; a failure shows again with the next ones.
             let _ = self.seal();
@@ -108,7 +105,7 @@ impl Spool {
         let sealed = open.seal(&self.folder)?;
         self.bytes += sealed.bytes;
         self.sealed.push_back(sealed);
-        (self.open, self.since) = (None, None);
+        self.open = None;
         Ok(())
     }
 
@@ -172,13 +169,14 @@ impl Spool {
     }
 
     /// The time of the first frame that is not sealed.
-    pub const fn open_since(&self) -> Option<SystemTime> {
-        self.since
+    pub fn open_since(&self) -> Option<SystemTime> {
+        let open = self.open.as_ref().filter(|open| open.totals.frames > 0);
+        open.map(|open| open.since)
     }
 
     /// The time of the oldest frame that waits.
     pub fn since(&self) -> Option<SystemTime> {
-        self.sealed.front().map(|sealed| sealed.since).or(self.since)
+        self.sealed.front().map(|sealed| sealed.since).or_else(|| self.open_since())
     }
 
     /// The limit of [`Self::bytes`].

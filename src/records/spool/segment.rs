@@ -50,7 +50,7 @@ pub(super) struct Segment {
     number: u64,
     path: PathBuf,
     file: File,
-    since: SystemTime,
+    pub(super) since: SystemTime,
     /// The bytes that are durable.
     pub(super) length: u64,
     pub(super) totals: Totals,
@@ -102,10 +102,6 @@ impl Segment {
         self.length += bytes.len() as u64;
         self.is_torn = false;
         Ok(())
-    }
-
-    pub(super) const fn since(&self) -> SystemTime {
-        self.since
     }
 
     /// Whether the file is still at its place. Otherwise its bytes are lost when it is closed.

@@ -132,22 +132,21 @@ impl Tally {
     }
 
     /// Counts a record that found no room.
-    pub fn drop_record(&self, at: Timestamp, Tallied { series, places }: &Tallied) {
-        if self.keeps_rollups {
-            let hour = Hour::of(at);
-            let state = &mut *self.state.lock();
-            state.series.drop_record(hour, series);
-            state.places.count(hour, series, places);
-        }
+    pub fn drop_record(&self, at: Timestamp, tallied: &Tallied) {
+        self.count_unrecorded(at, tallied, Count { requests: 1, folded: 0, dropped: 1 });
     }
 
     /// Counts a record that is folded on its way to a database without room. It is none of
     /// [`Self::folded`]: another destination may have room.
-    pub fn fold_record(&self, at: Timestamp, Tallied { series, places }: &Tallied) {
+    pub fn fold_record(&self, at: Timestamp, tallied: &Tallied) {
+        self.count_unrecorded(at, tallied, Count { requests: 1, folded: 1, dropped: 0 });
+    }
+
+    fn count_unrecorded(&self, at: Timestamp, Tallied { series, places }: &Tallied, count: Count) {
         if self.keeps_rollups {
             let hour = Hour::of(at);
             let state = &mut *self.state.lock();
-            state.series.fold_record(hour, series);
+            state.series.add_other(hour, series, count);
             state.places.count(hour, series, places);
         }
     }

@@ -114,14 +114,9 @@ impl SeriesTable {
         Some(&slot.series)
     }
 
-    /// Counts a record that found no room.
-    pub(super) fn drop_record(&mut self, hour: Hour, series: &Arc<Series>) {
-        self.others.add(hour, series, Count { requests: 1, dropped: 1, folded: 0 });
-    }
-
     /// Counts a violation whose record is not kept.
-    pub(super) fn fold_record(&mut self, hour: Hour, series: &Arc<Series>) {
-        self.others.add(hour, series, Count { requests: 1, dropped: 0, folded: 1 });
+    pub(super) fn add_other(&mut self, hour: Hour, series: &Arc<Series>, count: Count) {
+        self.others.add(hour, series, count);
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use parking_lot::Mutex;
+
 /// The records that the database removed since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
@@ -19,9 +21,7 @@ pub(super) struct Fill {
     is_full: AtomicBool,
     is_shut: AtomicBool,
     bytes: AtomicU64,
-    by_age: AtomicU64,
-    by_size: AtomicU64,
-    by_loss: AtomicU64,
+    removed: Mutex<Removed>,
 }
 
 impl Fill {
@@ -53,17 +53,13 @@ impl Fill {
 
     /// Counts removed records.
     pub(super) fn count(&self, Removed { by_age, by_size, by_loss }: Removed) {
-        self.by_age.fetch_add(by_age, Ordering::Relaxed);
-        self.by_size.fetch_add(by_size, Ordering::Relaxed);
-        self.by_loss.fetch_add(by_loss, Ordering::Relaxed);
+        let mut removed = self.removed.lock();
+        removed.by_age += by_age;
+        removed.by_size += by_size;
+        removed.by_loss += by_loss;
     }
 
     pub(super) fn removed(&self) -> Removed {
-        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
-        Removed {
-            by_age: count(&self.by_age),
-            by_size: count(&self.by_size),
-            by_loss: count(&self.by_loss),
-        }
+        *self.removed.lock()
     }
 }

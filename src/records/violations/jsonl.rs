@@ -11,12 +11,10 @@ use std::{
     path::Path,
 };
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::records::record::{
     Error, Filter, Listing, NameFound, NameKind, NameSearch, Obstacle, Overflow, SCHEMA, Violation,
-    time,
 };
 
 /// The longest line, in bytes; Beadle writes no longer one. [`read`] skips longer lines.
@@ -27,14 +25,8 @@ const LINE_LIMIT: u64 = 512 << 10;
 struct OverflowLine<'a> {
     schema: u32,
     kind: &'static str,
-    site: &'a str,
-    product_token: &'a str,
-    rule: &'a str,
-    count: u64,
-    #[serde(with = "time::required")]
-    first: Timestamp,
-    #[serde(with = "time::required")]
-    last: Timestamp,
+    #[serde(flatten)]
+    overflow: &'a Overflow,
 }
 
 /// A record of another form of a closed path.
@@ -72,31 +64,21 @@ pub struct Reading {
 
 /// Appends the record's line.
 pub fn push(lines: &mut Vec<u8>, violation: &Violation) {
-    serde_json::to_writer(&mut *lines, violation)
-        .expect("a record has no map, and memory takes all");
-    lines.push(b'\n');
+    push_line(lines, violation);
 }
 
 /// Appends the line of a record of another form, with the form.
 pub fn push_with_form(lines: &mut Vec<u8>, record: &Violation, form: Option<&str>) {
-    serde_json::to_writer(&mut *lines, &FormLine { record, form })
-        .expect("a record has no map, and memory takes all");
-    lines.push(b'\n');
+    push_line(lines, &FormLine { record, form });
 }
 
 /// Appends the line of an overflow.
 pub(super) fn push_overflow(lines: &mut Vec<u8>, overflow: &Overflow) {
-    let line = OverflowLine {
-        schema: SCHEMA,
-        kind: "overflow",
-        site: &overflow.site,
-        product_token: &overflow.product_token,
-        rule: &overflow.rule,
-        count: overflow.count,
-        first: overflow.first,
-        last: overflow.last,
-    };
-    serde_json::to_writer(&mut *lines, &line).expect("the line has no map, and memory takes all");
+    push_line(lines, &OverflowLine { schema: SCHEMA, kind: "overflow", overflow });
+}
+
+fn push_line(lines: &mut Vec<u8>, line: &impl Serialize) {
+    serde_json::to_writer(&mut *lines, line).expect("a line has no map, and memory takes all");
     lines.push(b'\n');
 }
 

@@ -118,9 +118,9 @@ impl Notes {
         }
     }
 
-    /// Takes the fetch in place of an earlier one of the same crawler and network, and returns the
-    /// number of fetches that found no room.
-    pub(super) fn fetched(&mut self, mut fetch: Fetch) -> u64 {
+    /// Takes the fetch in place of an earlier one of the same crawler and network, and returns what
+    /// found no room.
+    pub(super) fn fetched(&mut self, mut fetch: Fetch) -> NoteCounts {
         let name = [&fetch.site, &fetch.product_token, &fetch.network].map(Text::clone);
         if let Some(known) = self.fetches.get_mut(&name) {
             fetch.first = fetch.first.min(known.first);
@@ -134,22 +134,22 @@ impl Notes {
         } else {
             // A lost fetch makes the judgement after a restart milder, never harder: without a
             // known fetch, a crawler may use any edition of the cache window.
-            return 1;
+            return NoteCounts { fetches: 1, ..NoteCounts::default() };
         }
-        0
+        NoteCounts::default()
     }
 
-    /// Takes the edition and returns the number of earlier ones that it displaced. Of an edition
-    /// that waits already, only the origin's file is news.
-    pub(super) fn published(&mut self, edition: Edition) -> u64 {
+    /// Takes the edition and returns the earlier ones that it displaced. Of an edition that waits
+    /// already, only the origin's file is news.
+    pub(super) fn published(&mut self, edition: Edition) -> NoteCounts {
         if self.last_editions.get(&edition.site) == Some(&edition.id) {
             self.again(edition);
-            return 0;
+            return NoteCounts::default();
         }
         self.last_editions.insert(edition.site.clone(), edition.id.clone());
         self.edition_bytes += size(&edition);
         self.editions.push_back(edition);
-        let mut lost = 0;
+        let mut lost = NoteCounts::default();
         // The newest edition stays, however large, because it is in force.
         while self.editions.len() > EDITIONS
             || (self.edition_bytes > EDITION_BYTES && self.editions.len() > 1)
@@ -159,7 +159,7 @@ impl Notes {
             if self.last_editions.get(&first.site) == Some(&first.id) {
                 self.last_editions.remove(&first.site);
             }
-            lost += 1;
+            lost.editions += 1;
         }
         lost
     }
@@ -176,33 +176,37 @@ impl Notes {
     }
 
     /// Takes the hosts of a site in place of earlier ones.
-    pub(super) fn served(&mut self, hosts: SiteHosts) {
+    pub(super) fn served(&mut self, hosts: SiteHosts) -> NoteCounts {
         self.hosts.insert(hosts.site.clone(), hosts);
+        NoteCounts::default()
     }
 
-    /// Takes a jump of the clock, and returns the number of jumps that found no room.
-    pub(super) fn leapt(&mut self, leap: ClockLeap) -> u64 {
-        let has_room = self.leaps.len() < LEAPS;
-        if has_room {
+    /// Takes a jump of the clock, and returns it if it finds no room.
+    pub(super) fn leapt(&mut self, leap: ClockLeap) -> NoteCounts {
+        if self.leaps.len() < LEAPS {
             self.leaps.push(leap);
+            return NoteCounts::default();
         }
-        u64::from(!has_room)
+        NoteCounts { clock_leaps: 1, ..NoteCounts::default() }
     }
 
     /// Takes the quarantined file. Each site has one at most.
-    pub(super) fn quarantined(&mut self, file: Quarantined) {
+    pub(super) fn quarantined(&mut self, file: Quarantined) -> NoteCounts {
         let note = self.quarantine.entry(file.site.clone()).or_default();
         note.file = Some(file);
+        NoteCounts::default()
     }
 
     /// Notes that the site's quarantine is empty.
-    pub(super) fn released(&mut self, site: Text) {
+    pub(super) fn released(&mut self, site: Text) -> NoteCounts {
         self.quarantine.insert(site, QuarantineNote { is_released: true, file: None });
+        NoteCounts::default()
     }
 
     /// Takes the answers of a site's origins in place of earlier ones.
-    pub(super) fn probed(&mut self, probed: Probed) {
+    pub(super) fn probed(&mut self, probed: Probed) -> NoteCounts {
         self.probed.insert(probed.site.clone(), probed);
+        NoteCounts::default()
     }
 
     pub(super) fn fetches(&self) -> impl Iterator<Item = &Fetch> {

@@ -126,9 +126,7 @@ impl Queue {
         };
         state.drop_record(&record.violation, cause);
         drop(state);
-        if let Some(tallied) = &record.tallied {
-            self.tally.drop_record(record.violation.time, tallied);
-        }
+        self.count_dropped(&record);
         if is_news {
             tracing::error!(
                 code = "store.overflow",
@@ -136,6 +134,12 @@ impl Queue {
                 cause,
                 "the queue of violations is full: further violations are only counted"
             );
+        }
+    }
+
+    fn count_dropped(&self, record: &Record) {
+        if let Some(tallied) = &record.tallied {
+            self.tally.drop_record(record.violation.time, tallied);
         }
     }
 
@@ -205,9 +209,7 @@ impl Queue {
         if self.fill.is_shut() {
             let dropped = state.drop_waiting(SPOOL_FULL);
             MutexGuard::unlocked(&mut state, || {
-                let tallied = |one: &Arc<Record>| Some((one.violation.time, one.tallied.clone()?));
-                let tallied = dropped.iter().filter_map(tallied);
-                tallied.for_each(|(at, tallied)| self.tally.drop_record(at, &tallied));
+                dropped.iter().for_each(|record| self.count_dropped(record));
             });
         }
         state.wake_at = BATCH;

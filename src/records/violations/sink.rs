@@ -212,58 +212,43 @@ impl Sink {
     /// Notes the state of a crawler's fetches of a robots.txt. Kept where there is a database.
     /// Never waits.
     pub fn fetched(&self, fetch: Fetch) {
-        self.note(|notes| NoteCounts { fetches: notes.fetched(fetch), ..NoteCounts::default() });
+        self.note(|notes| notes.fetched(fetch));
     }
 
     /// Notes that a site publishes the edition from [`Edition::from`] on, which ends the edition
     /// before it. [`Edition::until`] is ignored. Publishing the edition in force again changes
     /// nothing, even if another instance published it. Kept where there is a database. Never waits.
     pub fn published(&self, edition: Edition) {
-        self.note(|notes| NoteCounts {
-            editions: notes.published(edition),
-            ..NoteCounts::default()
-        });
+        self.note(|notes| notes.published(edition));
     }
 
     /// Notes the hosts of a site. A host that another site had leaves that one. Kept where there is
     /// a database. Never waits.
     pub fn served(&self, hosts: SiteHosts) {
-        self.note(|notes| {
-            notes.served(hosts);
-            NoteCounts::default()
-        });
+        self.note(|notes| notes.served(hosts));
     }
 
     /// Notes a jump of the clock. Kept where there is a database. Never waits.
     pub fn leapt(&self, leap: ClockLeap) {
-        self.note(|notes| NoteCounts { clock_leaps: notes.leapt(leap), ..NoteCounts::default() });
+        self.note(|notes| notes.leapt(leap));
     }
 
     /// Notes that a file is in quarantine, in place of the site's former one. An acceptance of the
     /// same file stays; an acceptance of another file ends. [`Quarantined::accepted`] is ignored.
     /// Kept where there is a database. Never waits.
     pub fn quarantined(&self, file: Quarantined) {
-        self.note(|notes| {
-            notes.quarantined(file);
-            NoteCounts::default()
-        });
+        self.note(|notes| notes.quarantined(file));
     }
 
     /// Notes that the site's quarantine is empty. Never waits.
     pub fn released(&self, site: Text) {
-        self.note(|notes| {
-            notes.released(site);
-            NoteCounts::default()
-        });
+        self.note(|notes| notes.released(site));
     }
 
     /// Notes what the origins of a site answered about forms of paths, in place of what they answered
     /// before. Kept where there is a database. Never waits.
     pub fn probed(&self, probed: Probed) {
-        self.note(|notes| {
-            notes.probed(probed);
-            NoteCounts::default()
-        });
+        self.note(|notes| notes.probed(probed));
     }
 
     fn note(&self, note: impl FnOnce(&mut Notes) -> NoteCounts) {

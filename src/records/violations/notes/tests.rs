@@ -25,10 +25,10 @@ fn fetches_from_made_up_networks_are_bounded() {
     let mut notes = Notes::default();
     for number in 0..FETCHES + 100 {
         let network = Text::from(number.to_string());
-        let lost = notes.fetched(Fetch { network, ..fetch("s", "GPTBot", "-", "a", 1) });
+        let lost = notes.fetched(Fetch { network, ..fetch("s", "GPTBot", "-", "a", 1) }).fetches;
         assert_eq!(lost, u64::from(number >= FETCHES));
     }
-    assert_eq!(notes.fetched(fetch("s", "GPTBot", "0", "b", 2)), 0);
+    assert_eq!(notes.fetched(fetch("s", "GPTBot", "0", "b", 2)).fetches, 0);
     assert_eq!(notes.fetches().count(), FETCHES);
     assert_eq!(notes.fetches().filter(|fetch| fetch.edition == "b").count(), 1);
 }
@@ -40,17 +40,17 @@ fn the_newest_editions_are_kept_in_bounded_memory() {
     let named =
         |number: i64| Edition { id: number.to_string().into(), ..edition("s", "x", number) };
     let large = |number| Edition { bytes: blank(1 << 20), ..named(number) };
-    let lost: u64 = (0..70).map(|number| notes.published(large(number))).sum();
+    let lost: u64 = (0..70).map(|number| notes.published(large(number)).editions).sum();
     assert_eq!((lost, notes.editions().len()), (6, 64));
     assert_eq!(notes.editions().next().map(|e| e.from), Some(large(6).from));
     let huge = Edition { bytes: blank(EDITION_BYTES + 1), ..named(99) };
-    assert_eq!(notes.published(huge), 64, "the newest is never the one that goes");
+    assert_eq!(notes.published(huge).editions, 64, "the newest is never the one that goes");
     assert_eq!(notes.editions().len(), 1);
     let origin_file = OriginFile::Present(blank(EDITION_BYTES));
-    assert_eq!(notes.published(Edition { origin_file, ..named(100) }), 1);
+    assert_eq!(notes.published(Edition { origin_file, ..named(100) }).editions, 1);
 
     let mut notes = Notes::default();
-    let small = |number| notes.published(named(number));
+    let small = |number| notes.published(named(number)).editions;
     assert_eq!((0..EDITIONS as i64 + 5).map(small).sum::<u64>(), 5);
 }
 
@@ -58,8 +58,10 @@ fn the_newest_editions_are_kept_in_bounded_memory() {
 fn an_edition_that_waits_already_counts_once() {
     let publish = |ids: &[(&'static str, &'static str)]| {
         let mut notes = Notes::default();
-        let lost: u64 =
-            (0..).zip(ids).map(|(at, (site, id))| notes.published(edition(site, id, at))).sum();
+        let lost: u64 = (0..)
+            .zip(ids)
+            .map(|(at, (site, id))| notes.published(edition(site, id, at)).editions)
+            .sum();
         assert_eq!(lost, 0);
         notes
     };

@@ -38,9 +38,6 @@ pub struct CompactionPlan {
 
 impl Store {
     /// How the database is made smaller.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn compaction_plan(&mut self) -> Result<CompactionPlan, Error> {
         let free = self.number(
             "SELECT freelist_count * page_size \

@@ -35,7 +35,8 @@ pub(super) const BLOCK: i64 = 4096;
 /// The tables that are checked in a larger one: a start needs them.
 const CHECKED_TABLES: [&str; 4] = ["editions", "edition_periods", "fetches", "held_robots"];
 
-/// An open database. One of a fleet also asks the server that all nodes share.
+/// An open database. One of a fleet also asks the server that all nodes share. A question fails where the
+/// database or that server cannot be read.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,

@@ -30,9 +30,6 @@ struct InForce {
 impl Store {
     /// The editions of a site, or of all sites, one for each period in force, in the order of their
     /// start. With `since`, only editions that were in force at that time or later.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn editions(
         &self,
         site: Option<&str>,
@@ -51,9 +48,6 @@ impl Store {
     /// The latest editions that were in force at `since` or later, in the order of their start: all
     /// that are in force, and others up to `most` bytes of files. Periods with one file share its
     /// bytes. The second value stands for the rest, of which a further call reads a part.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn latest_editions(
         &self,
         since: Timestamp,
@@ -122,9 +116,6 @@ impl Store {
     /// The editions whose hash begins with `prefix`, each once, in the order of their ids; only
     /// those of `site` if given. Each comes with its latest period. None if the prefix is empty or
     /// has other characters than hexadecimal digits.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn editions_by_id(&self, prefix: &str, site: Option<&str>) -> Result<Vec<Edition>, Error> {
         if let Some(shared) = &self.shared {
             return shared.editions_by_id(prefix, site);

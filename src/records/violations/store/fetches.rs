@@ -13,17 +13,11 @@ const READ: u64 = 65_536;
 
 impl Store {
     /// The latest fetches of each site, crawler and network, up to 65,536, the latest last.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn fetches(&self) -> Result<Vec<Fetch>, Error> {
         self.latest_fetches("", [READ.cast_signed()])
     }
 
     /// The same for crawlers with one of these product tokens.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn fetches_of(&self, product_tokens: &[String]) -> Result<Vec<Fetch>, Error> {
         let product_tokens: String = serde_json::json!(product_tokens).to_string();
         let is_of = "WHERE product_token IN (SELECT value FROM json_each(?))";

@@ -9,9 +9,6 @@ use crate::records::record::{Error, HostPeriod, SiteHosts};
 impl Store {
     /// The times in which hosts belonged to sites, in the order of their start; those that ended
     /// before `since` are left out.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn hosts(&self, since: Timestamp) -> Result<Vec<HostPeriod>, Error> {
         let sql = "SELECT host, site, from_, until_ FROM host_periods \
                    WHERE until_ IS NULL OR until_ >= ? ORDER BY from_, sequence";

@@ -10,9 +10,6 @@ use crate::records::record::{ClockLeap, Error};
 
 impl Store {
     /// The jumps of the clock since `since`, in order.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn clock_leaps(&self, since: Timestamp) -> Result<Vec<ClockLeap>, Error> {
         let sql = "SELECT at, by_ FROM clock_leaps WHERE at >= ? ORDER BY at";
         self.all(sql, [since.as_millisecond()], |row| {

@@ -10,9 +10,6 @@ use crate::{
 
 impl Store {
     /// Whether a name is in the database, in any case; else the names that are.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, Error> {
         let here = self.find_name_here(kind, name)?;
         let Some(shared) = &self.shared else { return Ok(here) };
@@ -52,9 +49,6 @@ impl Store {
     }
 
     /// The product token as counts spell it, in whatever case it is asked for.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn counted_token(&self, product_token: &str) -> Result<Option<Text>, Error> {
         if let Some(shared) = &self.shared {
             return shared.counted_token(product_token);

@@ -7,9 +7,6 @@ use crate::records::record::{Error, Overflow};
 
 impl Store {
     /// The overflow of all runs, the highest count first.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn overflow(&self) -> Result<Vec<Overflow>, Error> {
         if let Some(shared) = &self.shared {
             return shared.overflow();

@@ -9,9 +9,6 @@ use crate::records::record::{EditionPeriod, Error};
 impl Store {
     /// The latest periods of a site's editions that were in force at `since` or later, the latest
     /// first and no more than `most`.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn edition_periods(
         &self,
         site: &str,

@@ -7,9 +7,6 @@ use crate::records::record::{Error, Probed};
 
 impl Store {
     /// The last answers of the origins of all sites.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn probed(&self) -> Result<Vec<Probed>, Error> {
         let sql = "SELECT site, question, at, why, taken, not_taken, case_insensitive, decode_depth \
                    FROM probed";

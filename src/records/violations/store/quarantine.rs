@@ -20,17 +20,11 @@ const COLUMNS: &str = "site, id, bytes, since, accepted";
 
 impl Store {
     /// The quarantined files, in the order of their sites.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn quarantine(&self) -> Result<Vec<Quarantined>, Error> {
         self.all(&format!("SELECT {COLUMNS} FROM held_robots ORDER BY site"), [], quarantined)
     }
 
     /// The quarantined file of a site.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn quarantine_of(&self, site: &str) -> Result<Option<Quarantined>, Error> {
         let sql = format!("SELECT {COLUMNS} FROM held_robots WHERE site = ?");
         Ok(self.all(&sql, [site], quarantined)?.pop())

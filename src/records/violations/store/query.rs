@@ -23,9 +23,6 @@ const LATEST: &str = "SELECT max(sequence) FROM violations";
 
 impl Store {
     /// The records that the filter lists, in the order of writing.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn query(&self, filter: &Filter) -> Result<Listing, Error> {
         if let Some(shared) = &self.shared {
             return shared.query(filter);
@@ -111,9 +108,6 @@ impl Store {
     }
 
     /// The number of records that meet the conditions, whatever the limit.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn count_records(&self, filter: &Filter) -> Result<u64, Error> {
         if let Some(shared) = &self.shared {
             return shared.count_records(filter);
@@ -159,9 +153,6 @@ impl Store {
     }
 
     /// The numbers of records that meet the conditions, by the values of these columns.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn group_records(
         &self,
         filter: &Filter,

@@ -36,25 +36,16 @@ impl Store {
 
     /// The requests of crawlers and other programs, ordered by key. Combinations without a request
     /// are absent.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn counted(&self, question: &Question) -> Result<Vec<Counted>, Error> {
         self.answer(Part::Requests, question, |counts| counts.counted(question))
     }
 
     /// The first hour with requests that the question asks for. Its `by` does not count.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn first_hour(&self, question: &Question) -> Result<Option<Timestamp>, Error> {
         self.answer(Part::Requests, question, |counts| counts.first_hour(question))
     }
 
     /// The first hour that has counts, whatever they count. No hour is read for it.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn first_counted_hour(&self) -> Result<Option<Timestamp>, Error> {
         if let Some(shared) = &self.shared {
             return shared.first_counted_hour();
@@ -65,9 +56,6 @@ impl Store {
 
     /// The paths or networks with the most violations, most first. The question's `by` and
     /// `purpose` don't count here.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn places(
         &self,
         kind: PlaceKind,
@@ -94,9 +82,6 @@ impl Store {
 
     /// The violations without a record by action, as far as there are any. The question's `by` does not
     /// count here.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn unrecorded(&self, question: &Question) -> Result<Vec<Counted>, Error> {
         if let Some(shared) = &self.shared {
             return shared.unrecorded(question);
@@ -119,9 +104,6 @@ impl Store {
     }
 
     /// The requests of people, by [`Dimension::Site`], [`Dimension::Hour`] or [`Dimension::Day`].
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn people(&self, question: &Question) -> Result<Vec<Counted>, Error> {
         if let Some(shared) = &self.shared {
             return shared.people(question);
@@ -156,9 +138,6 @@ impl Store {
     }
 
     /// The visits of people by operator and site, most first.
-    ///
-    /// # Errors
-    /// Where the database cannot be read.
     pub fn referrals(&self, question: &Question) -> Result<Vec<Referral>, Error> {
         if let Some(shared) = &self.shared {
             return shared.referrals(question);
