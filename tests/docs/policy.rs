@@ -72,6 +72,10 @@ fn probes() -> Vec<(&'static str, String)> {
             site(&format!("enforcement: {{ overrides: [{{ {ODD} }}] }}")),
         ),
         (
+            "`sites[].enforcement.people_first`",
+            site(&format!("enforcement: {{ people_first: {{ {ODD} }} }}")),
+        ),
+        (
             "`sites[].enforcement.rate_limits[]`",
             site(&format!("enforcement: {{ rate_limits: [{{ {ODD} }}] }}")),
         ),

@@ -17,6 +17,7 @@ pub(super) struct Families {
     pub(super) put_off: IntCounterVec,
     pub(super) crawlers_limit: IntGaugeVec,
     pub(super) at_origin: IntGaugeVec,
+    pub(super) putting_off: IntGaugeVec,
     pub(super) impostor_violations: IntCounterVec,
     pub(super) grace: IntCounterVec,
     pub(super) refusals: IntCounterVec,
@@ -119,6 +120,11 @@ impl Families {
                 "beadle_people_first_requests",
                 "Requests at the origin, where people come first, by site and whether of people or of a crawler.",
                 &["site", "of"],
+            )?,
+            putting_off: gauges(
+                "beadle_people_first_active",
+                "Whether a crawler made room for people in the last minute, by site.",
+                &["site"],
             )?,
             impostor_violations: counters(
                 "beadle_impostor_violations_total",

@@ -38,6 +38,11 @@ impl Metrics {
         sites(&self.families.breaker_open)
     }
 
+    /// The sites where crawlers make room for people.
+    pub fn crawlers_put_off(&self) -> Vec<String> {
+        sites(&self.families.putting_off)
+    }
+
     /// The sites with a robots.txt in quarantine.
     pub fn robots_in_quarantine(&self) -> Vec<String> {
         sites(&self.families.origin_robots_held)

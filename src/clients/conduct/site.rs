@@ -104,9 +104,11 @@ impl SiteConduct {
         else {
             return;
         };
-        let (site, load) = (&site.name, admission.load(rules));
-        metrics.people_first(site, load.limit, (load.people, load.crawlers));
-        if let Some(put_off) = admission.calmed(steady) {
+        let (site, calmed) = (&site.name, admission.calmed(steady));
+        let load = admission.load(rules);
+        let counts = (load.people, load.crawlers);
+        metrics.people_first(site, load.limit, counts, load.is_active);
+        if let Some(put_off) = calmed {
             tracing::info!(code = "people_first.ended", site, put_off, "no crawler is put off");
         }
     }

@@ -51,10 +51,10 @@ impl OverTime {
     pub(super) fn of(axis: &Axis, counted: &[Counted]) -> Self {
         let mut bars = vec![Bar::default(); axis.count()];
         for one in counted {
-            let [time, action, reason] = one.key.as_slice() else { continue };
-            let code = if is_limited(one) { reason } else { action };
+            let [time, action, _] = one.key.as_slice() else { continue };
+            let code = if is_limited(one) { Reason::Limit.as_str() } else { action.as_str() };
             let bar = time.parse().ok().and_then(|time| bars.get_mut(axis.bar(time)?));
-            let part = PARTS.iter().position(|part| part.code == code.as_str());
+            let part = PARTS.iter().position(|part| part.code == code);
             if let (Some(bar), Some(part)) = (bar, part) {
                 bar.0[part] += one.requests;
             }
@@ -83,5 +83,5 @@ impl OverTime {
 
 /// Whether counts by time, action and reason are of requests beyond a limit.
 pub(super) fn is_limited(counted: &Counted) -> bool {
-    counted.key.last().is_some_and(|reason| reason.as_str() == Reason::Limit.as_str())
+    counted.key.last().is_some_and(|reason| Reason::is_limit_code(reason))
 }

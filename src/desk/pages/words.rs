@@ -68,6 +68,8 @@ pub(super) fn reason(code: &str) -> &'static str {
         "claim.contradicted" => "The evidence contradicts who the client says it is.",
         "robots.crawl_delay" => "The request came before the crawl delay was over.",
         "ladder.throttle" => "The request came before the pace of the crawler's rung allows it.",
+        "limit" => "The request is beyond a limit of the site.",
+        "people_first" => "The origin was busy, and people come first.",
         "breaker.open" => "It would have been refused, but the breaker was open.",
         "enforcement.off" => "Enforcement is off for this client.",
         "robots.unbound" => "No group of robots.txt binds this client.",

@@ -247,6 +247,10 @@ fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
         let summary = format!("{site}: the breaker is open, nothing is refused");
         add(AlertKind::BreakerOpen, site, summary, json!({ "site": site }));
     }
+    for site in &state.crawlers_put_off {
+        let summary = format!("{site}: the origin is busy, crawlers make room for people");
+        add(AlertKind::CrawlersPutOff, site, summary, json!({ "site": site }));
+    }
     for trouble in &state.troubles {
         let destination = &trouble.destination;
         let summary = format!("violations are not written to the {destination}");

@@ -15,6 +15,8 @@ pub struct State {
     pub quarantined: Vec<Quarantined>,
     /// The sites with an open breaker.
     pub open_breakers: Vec<String>,
+    /// The sites where crawlers make room for people.
+    pub crawlers_put_off: Vec<String>,
     /// The destinations of records that are not written.
     pub troubles: Vec<Trouble>,
     /// The certificates that listeners present.

@@ -101,6 +101,16 @@ impl Reason {
         Self::Unknown,
     ];
 
+    /// Whether it refuses a request that breaks no rule, because there are too many.
+    pub const fn is_limit(self) -> bool {
+        matches!(self, Self::Limit | Self::PeopleFirst)
+    }
+
+    /// Whether this is the code of a reason for which [`Self::is_limit`] holds.
+    pub fn is_limit_code(code: &str) -> bool {
+        Self::ALL.iter().any(|reason| reason.is_limit() && reason.as_str() == code)
+    }
+
     /// The stable code.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -41,13 +41,14 @@ pub const STEPS: [&str; 17] = [
 ];
 
 /// The kinds of events of an alert.
-pub(super) const EVENTS: [&str; 9] = [
+pub(super) const EVENTS: [&str; 10] = [
     "new_offender",
     "violation_rate",
     "impostors",
     "reload_refused",
     "robots_quarantined",
     "breaker_open",
+    "crawlers_put_off",
     "store_trouble",
     "certificate_expiring",
     "certificate_not_renewed",

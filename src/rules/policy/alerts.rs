@@ -41,6 +41,8 @@ pub enum AlertKind {
     RobotsQuarantined,
     /// A breaker is open.
     BreakerOpen,
+    /// Crawlers make room for people.
+    CrawlersPutOff,
     /// Records are not written, or were lost.
     StoreTrouble,
     /// A certificate ends soon.
@@ -55,13 +57,14 @@ pub struct WebhookUrl(String);
 
 impl AlertKind {
     /// Every kind, with its word in the policy and in events.
-    pub const ALL: [(&'static str, Self); 9] = [
+    pub const ALL: [(&'static str, Self); 10] = [
         ("new_offender", Self::NewOffender),
         ("violation_rate", Self::ViolationRate),
         ("impostors", Self::Impostors),
         ("reload_refused", Self::ReloadRefused),
         ("robots_quarantined", Self::RobotsQuarantined),
         ("breaker_open", Self::BreakerOpen),
+        ("crawlers_put_off", Self::CrawlersPutOff),
         ("store_trouble", Self::StoreTrouble),
         ("certificate_expiring", Self::CertificateExpiring),
         ("certificate_not_renewed", Self::CertificateNotRenewed),

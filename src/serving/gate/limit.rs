@@ -106,7 +106,7 @@ impl Gate {
         let label = conduct::label(judged.or_else(|| visit.claim.primary()));
         self.metrics.put_off(site, label);
         if put_off.is_first {
-            let Load { limit, people, crawlers } = put_off.load;
+            let Load { limit, people, crawlers, .. } = put_off.load;
             tracing::info!(
                 code = "people_first.began",
                 site,

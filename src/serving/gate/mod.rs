@@ -184,7 +184,7 @@ impl Gate {
         let account = self.access_log.map(|_| Box::new(Account::of(&visit, &weighed)));
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, record) = match (&weighed.decision.judgement, action) {
-            _ if matches!(weighed.decision.reason, Reason::Limit | Reason::PeopleFirst) => {
+            _ if weighed.decision.reason.is_limit() => {
                 self.sink.count(visit.now(), &series::of_limited(&visit, &weighed.decision));
                 (None, None)
             }

@@ -153,6 +153,7 @@ impl Handles {
             refused: refused.load().as_deref().cloned(),
             quarantined: self.origin_reports.held().into_iter().map(quarantined).collect(),
             open_breakers: metrics.open_breakers(),
+            crawlers_put_off: metrics.crawlers_put_off(),
             troubles: troubles.collect(),
             certificates: certificates.collect(),
             not_renewed: not_renewed.collect(),

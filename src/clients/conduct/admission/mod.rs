@@ -71,6 +71,8 @@ pub struct Load {
     pub people: u32,
     /// The requests of crawlers.
     pub crawlers: u32,
+    /// Whether a crawler was put off in the last minute.
+    pub is_active: bool,
 }
 
 /// A crawler is put off.
@@ -199,7 +201,8 @@ impl State {
         let left = (self.limit as u32).saturating_sub(self.people);
         let most = rules.crawlers_at_once.unwrap_or(u32::MAX);
         let limit = left.max(FLOOR).min(most);
-        Load { limit, people: self.people, crawlers: self.crawlers }
+        let is_active = self.put_off.is_some();
+        Load { limit, people: self.people, crawlers: self.crawlers, is_active }
     }
 
     fn admit_crawler(

@@ -155,13 +155,13 @@ fn people_always_pass_and_leave_with_their_head() {
     let person = |now| admission.admit(&rules, Party::Person, PAGE, milliseconds(now));
     let mut people: Vec<Stay> = (0..50).map(|_| person(1_000).expect("people pass")).collect();
     let load = admission.load(&rules);
-    assert_eq!(load, Load { limit: 1, people: 50, crawlers: 0 });
+    assert_eq!(load, Load { limit: 1, people: 50, ..Load::default() });
     assert_eq!(admitted(&admission, &rules, 1_000).len(), 1, "one crawler is always left");
     people.iter_mut().take(49).for_each(|one| one.head(200, milliseconds(1_010)));
     assert_eq!(admission.load(&rules).people, 1);
     // The rest of a response counts no more, and a request without a response ends.
     drop(people);
-    assert_eq!(admission.load(&rules), Load { limit: 4, people: 0, crawlers: 0 });
+    assert_eq!(admission.load(&rules), Load { limit: 4, is_active: true, ..Load::default() });
 }
 
 #[test]
