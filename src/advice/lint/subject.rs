@@ -89,7 +89,6 @@ impl<'a> Subject<'a> {
         let names = groups.flat_map(|(group, places)| group.user_agents.iter().zip(&places.names));
         let names: HashMap<_, _> = names.map(|(one, at)| (key(&one.name), *at)).collect();
         let arranged = robots::arrange(&own.file);
-        let arranged = enforce::publish_limits(arranged, &site.enforcement, catalogue);
         let place =
             |source: &robots::Source| own.places.get(source.group)?.rules.get(source.rule).copied();
         let groups = arranged.file.groups.iter().zip(&arranged.sources);
