@@ -5,13 +5,15 @@
 //! expires.
 
 use std::{
-    collections::{HashMap, VecDeque, hash_map::RandomState},
+    collections::hash_map::RandomState,
     hash::BuildHasher,
     net::IpAddr,
+    num::NonZeroUsize,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use lru::LruCache;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::rules::crawlers::Testimony;
@@ -74,42 +76,28 @@ struct Entry {
     look_up: LookUp,
     /// The suffixes that the look-up covers.
     suffixes: Arc<Suffixes>,
-    since: Instant,
     due: Instant,
     until: Instant,
 }
 
+/// The entries in the order of their insertion. Answers don't change it.
+type Entries = LruCache<IpAddr, Entry, RandomState>;
+
 #[derive(Debug)]
 struct Shard {
-    entries: HashMap<IpAddr, Entry>,
-    confirmed: Order,
-    others: Order,
-}
-
-/// The order of insertion, bounded in length.
-#[derive(Debug)]
-struct Order {
-    queue: VecDeque<Position>,
-    most: usize,
-}
-
-/// One insertion. The time differs from that of a later entry for the same address.
-#[derive(Debug)]
-struct Position {
-    address: IpAddr,
-    since: Instant,
+    confirmed: Entries,
+    others: Entries,
 }
 
 impl Cache {
     /// A cache for this many addresses with and without confirmed names. The oldest go first.
     pub(super) fn new(confirmed: usize, others: usize) -> Self {
-        let order =
-            |most: usize| Order { queue: VecDeque::new(), most: most.div_ceil(SHARDS).max(1) };
-        let shard = || Shard {
-            entries: HashMap::new(),
-            confirmed: order(confirmed),
-            others: order(others),
+        let entries = |most: usize| {
+            let mut entries = Entries::unbounded_with_hasher(RandomState::new());
+            entries.resize(NonZeroUsize::new(most.div_ceil(SHARDS)).unwrap_or(NonZeroUsize::MIN));
+            entries
         };
+        let shard = || Shard { confirmed: entries(confirmed), others: entries(others) };
         let shards = (0..SHARDS).map(|_| Mutex::new(shard())).collect();
         Self { hasher: RandomState::new(), shards }
     }
@@ -124,7 +112,7 @@ impl Cache {
         now: Instant,
     ) -> Option<Known> {
         let shard = self.shard(address);
-        let entry = shard.entries.get(&address).filter(|entry| now < entry.until)?;
+        let entry = shard.get(address).filter(|entry| now < entry.until)?;
         let answer = entry.answer(suffixes)?;
         let is_due = entry.due <= now;
         let needs_proof = matches!(answer, Testimony::No | Testimony::Withheld);
@@ -145,7 +133,7 @@ impl Cache {
     ) {
         let mut shard = self.shard(address);
         let is_failure = look_up.is_failure();
-        let valid = shard.entries.get_mut(&address).filter(|entry| now < entry.until);
+        let valid = shard.get_mut(address).filter(|entry| now < entry.until);
         // A refresh without an answer changes no answer, and prolongs a withheld one.
         let is_kept =
             |valid: &&mut Entry| !valid.look_up.is_failure() || look_up.end == End::Failed;
@@ -158,7 +146,7 @@ impl Cache {
         let suffixes = Arc::clone(suffixes);
         // A failed look-up gets no early refresh, one without an answer an earlier one.
         let due = if is_failure { now + FAILED } else { until - lifetime / 10 };
-        shard.insert(address, Entry { look_up, suffixes, since: now, due, until });
+        shard.insert(address, Entry { look_up, suffixes, due, until });
     }
 
     fn shard(&self, address: IpAddr) -> MutexGuard<'_, Shard> {
@@ -169,7 +157,8 @@ impl Cache {
     /// The number of addresses.
     #[cfg(test)]
     fn len(&self) -> usize {
-        self.shards.iter().map(|shard| shard.lock().entries.len()).sum()
+        let len = |shard: &Shard| shard.confirmed.len() + shard.others.len();
+        self.shards.iter().map(|shard| len(&shard.lock())).sum()
     }
 }
 
@@ -205,17 +194,20 @@ impl Entry {
 }
 
 impl Shard {
+    fn get(&self, address: IpAddr) -> Option<&Entry> {
+        self.confirmed.peek(&address).or_else(|| self.others.peek(&address))
+    }
+
+    fn get_mut(&mut self, address: IpAddr) -> Option<&mut Entry> {
+        self.confirmed.peek_mut(&address).or_else(|| self.others.peek_mut(&address))
+    }
+
     fn insert(&mut self, address: IpAddr, entry: Entry) {
+        let Self { confirmed, others } = self;
         let is_other = entry.look_up.names.is_empty();
-        let order = if is_other { &mut self.others } else { &mut self.confirmed };
-        while order.queue.len() >= order.most {
-            let Some(Position { address, since }) = order.queue.pop_front() else { break };
-            if self.entries.get(&address).is_some_and(|entry| entry.since == since) {
-                self.entries.remove(&address);
-            }
-        }
-        order.queue.push_back(Position { address, since: entry.since });
-        self.entries.insert(address, entry);
+        let (own, left) = if is_other { (others, confirmed) } else { (confirmed, others) };
+        left.pop(&address);
+        own.put(address, entry);
     }
 }
 
