@@ -10,15 +10,6 @@ use crate::{
 
 use super::{Gate, answer::Answer, page, visit::Visit};
 
-/// A decision after weighing, with what a request has at the origin.
-pub(super) struct Weighty<'a> {
-    pub(super) weighed: Weighed<'a>,
-    /// Its places for limits of the operator.
-    pub(super) seats: Vec<Seat>,
-    /// The limit that refuses it.
-    pub(super) limited: Option<Limited<'a>>,
-}
-
 const fn refuses(action: Action) -> bool {
     matches!(action, Action::Throttle | Action::Block)
 }
@@ -26,19 +17,23 @@ const fn refuses(action: Action) -> bool {
 impl Gate {
     /// Weighs a decision, and counts the request against the limits of the operator if it would go on
     /// to the origin. One beyond a limit is neither obedience nor a violation. But a violation that
-    /// is only logged stays one.
-    pub(super) fn weigh<'a>(&self, visit: &'a Visit<'_>, decision: Decision<'a>) -> Weighty<'a> {
+    /// is only logged stays one. Returns its places at the origin, too, and the limit that refuses it.
+    pub(super) fn weigh<'a>(
+        &self,
+        visit: &'a Visit<'_>,
+        decision: Decision<'a>,
+    ) -> (Weighed<'a>, Vec<Seat>, Option<Limited<'a>>) {
         let before = (!refuses(decision.action)).then(|| self.limit(visit));
         if let Some((_, Some(limited))) = before
             && decision.action == Action::Pass
         {
             let decision = refused(decision, Reason::Limit);
             let weighed = Weighed { decision, early: None, hop: None };
-            return Weighty { weighed, seats: Vec::new(), limited: Some(limited) };
+            return (weighed, Vec::new(), Some(limited));
         }
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, visit, &self.metrics);
         if refuses(weighed.decision.action) {
-            return Weighty { weighed, seats: Vec::new(), limited: None };
+            return (weighed, Vec::new(), None);
         }
         // The breaker may let pass what the rules refuse.
         let (seats, limited) = before.unwrap_or_else(|| self.limit(visit));
@@ -46,7 +41,7 @@ impl Gate {
             weighed.hop = None;
             weighed.decision = refused(weighed.decision, Reason::Limit);
         }
-        Weighty { weighed, seats, limited }
+        (weighed, seats, limited)
     }
 
     /// Counts a request against the limits of the operator. Returns its places at the origin, and the

@@ -79,8 +79,8 @@ pub use self::{
     visit::Visit,
 };
 use self::{
-    account::Account, broken::Broken, client::Client, handover::Handovers, limit::Weighty,
-    passage::ServedAt, record::Recorder, visit::Examination,
+    account::Account, broken::Broken, client::Client, handover::Handovers, passage::ServedAt,
+    record::Recorder, visit::Examination,
 };
 
 /// The decisions about requests, over the published state.
@@ -174,7 +174,7 @@ impl Gate {
         }
         let decision = visit.decide();
         self.count(&visit, &decision);
-        let Weighty { mut weighed, seats, limited } = self.weigh(&visit, decision);
+        let (mut weighed, seats, limited) = self.weigh(&visit, decision);
         let goes_on = matches!(weighed.decision.action, Action::Pass | Action::Log);
         let admitted = match answering {
             Answering::Beadle if goes_on => self.admit(&visit, &mut weighed),

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-use super::{Gate, Refusal, Request, broken::Broken, limit::Weighty, series, visit::Visit};
+use super::{Gate, Refusal, Request, broken::Broken, series, visit::Visit};
 
 /// A past request, judged.
 pub struct Past<'a> {
@@ -89,7 +89,7 @@ impl Gate {
             return Ok(None);
         }
         let decision = visit.decide();
-        let Weighty { mut weighed, .. } = self.weigh(&visit, decision);
+        let (mut weighed, ..) = self.weigh(&visit, decision);
         if let Some(hop) = weighed.hop.take() {
             self.conduct.responded(hop, status, || moment);
         }
