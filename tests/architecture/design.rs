@@ -9,7 +9,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["framing", "access_log", "robots", "probe", "robots_tag", "signature", "valkey"],
         14_810,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 17_900),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 17_850),
     ("advice", &["lint", "comparison", "import", "starter", "manual"], 7_050),
     (
         "records",
@@ -19,9 +19,9 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("clients", &["evidence", "conduct"], 7_700),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_600),
     ("state", &["fleet", "publication", "exchange"], 10_850),
-    ("serving", &["gate", "edge", "proxy", "decide"], 8_400),
+    ("serving", &["gate", "edge", "proxy", "decide"], 8_430),
     ("review", &["report", "explanation", "replay", "trial", "audit"], 10_900),
-    ("desk", &["admin", "pages", "api"], 8_800),
+    ("desk", &["admin", "pages", "api"], 8_750),
     ("program", &["console", "service", "cli"], 9_500),
 ];
 

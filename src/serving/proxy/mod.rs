@@ -270,10 +270,9 @@ impl ProxyHttp for Proxy {
             *body = None;
         }
         // A tunnel has no head to wait for.
-        if is_last && status_of(session).is_none() {
-            if let Some(phase) = edge::phase(session) {
-                phase.wait_for_head(exchange.limits().read);
-            }
+        let is_headless = is_last && status_of(session).is_none();
+        if let Some(phase) = edge::phase(session).filter(|_| is_headless) {
+            phase.wait_for_head(exchange.limits().read);
         }
         Ok(())
     }
