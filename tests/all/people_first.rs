@@ -97,7 +97,7 @@ fn the_limit_falls_when_the_origin_fails_and_a_policy_can_answer_429() {
     std::thread::scope(|scope| {
         let person = scope.spawn(|| get(&beadle, "/slow", BROWSER).status);
         wait_for("a person at the origin", || (kept.load(Ordering::SeqCst) == 1).then_some(()));
-        // It falls to seven tenths of the two that were there. The person has one.
+        // It falls to seven tenths of the two that were there. One crawler is always left.
         assert_eq!(get(&beadle, "/broken", GPTBOT).status, 503);
         beadle.wait_for_metric(r#"beadle_people_first_limit{site="site.example"}"#, 1.0);
         let crawler = scope.spawn(|| get(&beadle, "/slow", GPTBOT).status);

@@ -18,6 +18,7 @@ pub use self::{
 
 mod families; // the registered families: names, labels and help texts
 mod node_families; // the families of a node in a fleet
+mod people_first; // sites where crawlers make room
 mod queue_families; // the families of the record queue
 mod reading; // counts and states read back, for alerts and pages
 
@@ -118,36 +119,6 @@ impl Metrics {
     /// Counts a request beyond a limit of the operator.
     pub fn limited(&self, site: &str, product_token: &str, mode: &str) {
         self.families.limited.with_label_values(&[site, product_token, mode]).inc();
-    }
-
-    /// Counts a request of a crawler that made room for people.
-    pub fn put_off(&self, site: &str, product_token: &str) {
-        self.families.put_off.with_label_values(&[site, product_token]).inc();
-    }
-
-    /// Shows the limit for crawlers and what is at the origin of a site where people come first, and
-    /// whether crawlers are put off.
-    pub fn people_first(
-        &self,
-        site: &str,
-        limit: u32,
-        (people, crawlers): (u32, u32),
-        is_active: bool,
-    ) {
-        self.families.putting_off.with_label_values(&[site]).set(is_active.into());
-        self.families.crawlers_limit.with_label_values(&[site]).set(limit.into());
-        for (of, count) in [("people", people), ("crawler", crawlers)] {
-            self.families.at_origin.with_label_values(&[site, of]).set(count.into());
-        }
-    }
-
-    /// Removes what [`Self::people_first`] showed of a site.
-    pub fn forget_people_first(&self, site: &str) {
-        // A missing series needs no removal.
-        let _ = self.families.putting_off.remove_label_values(&[site]);
-        let _ = self.families.crawlers_limit.remove_label_values(&[site]);
-        let at_origin = &self.families.at_origin;
-        forget(at_origin, site, |labels| at_origin.remove(labels));
     }
 
     /// Counts a violation by an impostor. It is none of the crawler's.

@@ -99,7 +99,7 @@ impl SiteConduct {
     }
 
     /// Shows the load of a site where people come first, and logs that no crawler is put off any more.
-    pub(super) fn settle_admission(&self, site: &Site, steady: Duration, metrics: &Metrics) {
+    pub fn show_admission(&self, site: &Site, steady: Duration, metrics: &Metrics) {
         let (Some(admission), Some(rules)) = (&self.admission, &site.enforcement.people_first)
         else {
             return;

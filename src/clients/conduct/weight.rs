@@ -167,7 +167,6 @@ impl Conduct {
         metrics: &Metrics,
     ) {
         conduct.settle(site, moment.now, (self.fleet(moment.steady), metrics));
-        conduct.settle_admission(site, moment.steady, metrics);
     }
 
     /// The fleet of this node, at this time of the steady clock.

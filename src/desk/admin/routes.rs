@@ -39,6 +39,9 @@ pub(super) fn router(view: View, others: Router<View>) -> Router {
 
 async fn metrics(State(view): State<View>) -> impl IntoResponse {
     let content_type = "text/plain; version=0.0.4; charset=utf-8";
+    if let Some(live) = view.live.get() {
+        live.handles.show_loads();
+    }
     ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(&record_counts(&view.sink)))
 }
 

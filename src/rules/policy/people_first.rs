@@ -29,7 +29,7 @@ pub struct PeopleFirst {
 /// Reads the section.
 pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<PeopleFirst> {
     const SHORTEST: Duration = Duration::from_millis(1);
-    const LONGEST: Duration = Duration::from_secs(60);
+    const LONGEST: Duration = Duration::from_secs(3_600);
     let fields = at.fields(&keys::PEOPLE_FIRST, findings)?;
     let range = SHORTEST..=LONGEST;
     let latency = fields.read("latency", |at, findings| at.duration(range, findings), findings);

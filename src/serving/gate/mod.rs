@@ -29,7 +29,7 @@ use crate::{
     },
     rules::{
         crawlers::Outcome,
-        enforce::{Action, Decision, Judgement, Moment, Reason, TagFields},
+        enforce::{Action, Judgement, Moment, Reason, TagFields},
         policy::{AccessFormat, Policy},
     },
     state::publication::{AskedHosts, Handles, Snapshot},
@@ -42,6 +42,7 @@ mod answer; // an answer of Beadle's own
 mod broken; // the broken part of robots.txt
 mod claims; // the claim of a request, cached
 mod client; // the client of a request
+mod counting; // a decision in the counts and metrics
 mod fields; // the fields that go on to the origin
 mod handover; // refusals that a server in front fetches
 mod limit; // a request beyond a limit of the operator
@@ -332,44 +333,6 @@ impl Gate {
         if let Some(mut record) = passage.record.take() {
             record.violation.status = status;
             self.sink.record(*record);
-        }
-    }
-
-    /// Counts the claim and the grace of a request.
-    fn count(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
-        let is_own = decision.standing.outcome != Outcome::Contradicted;
-        if let (Reason::Grace, Some(judgement), true) =
-            (decision.reason, &decision.judgement, is_own)
-        {
-            self.metrics.grace(&visit.site.name, conduct::label(judgement.name));
-        }
-        if visit.claim.primary().is_some_and(|name| name.known().is_some()) {
-            visit.served.count_claim(decision.standing);
-        }
-    }
-
-    /// Counts a request that is no violation, by hour.
-    fn count_passed(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
-        if !self.sink.counts_requests() {
-            return;
-        }
-        let (site, now) = (visit.site.name.as_str(), visit.now());
-        if !visit.is_of_person(decision) {
-            return self.sink.count(now, &series::of_passed(visit, decision));
-        }
-        self.sink.count_person(&visit.served.people, site, now);
-        if let Some(operator) = visit.referrer() {
-            self.sink.count_referral(now, site, operator);
-        }
-    }
-
-    /// Counts a request by the name that was judged, else by the first one. Browsers have none.
-    fn count_crawler(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
-        if !visit.is_of_person(decision) {
-            let judged = decision.judgement.and_then(|judgement| judgement.name);
-            let label = conduct::label(judged.or_else(|| visit.claim.primary()));
-            let counted = (decision.standing.outcome, decision.action);
-            visit.served.count_crawler(&visit.site.name, label, counted, &self.metrics);
         }
     }
 

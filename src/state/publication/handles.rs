@@ -113,8 +113,18 @@ impl Handles {
         })
     }
 
+    /// Shows the load of the sites where people come first, in the metrics.
+    pub fn show_loads(&self) {
+        let published = self.published.load();
+        let steady = self.clock.moment().steady;
+        for (site, served) in published.rulebook.sites().iter().zip(published.served()) {
+            served.conduct.show_admission(site, steady, &self.metrics);
+        }
+    }
+
     /// The state of the program, for alerts and pages.
     pub fn state(&self) -> State {
+        self.show_loads();
         let Self { metrics, sink, refused, .. } = self;
         let troubles =
             sink.destinations().into_iter().filter_map(|(destination, health)| match health {

@@ -218,6 +218,7 @@ impl Publisher {
     }
 
     fn settle_conduct(&self) {
+        self.handles.show_loads();
         let published = self.handles.published.load_full();
         let moment = self.handles.clock.moment();
         for number in 0..published.rulebook.sites().len() {

@@ -110,14 +110,15 @@ struct State {
     trend: Trend,
     /// The share of failures, the newest count most.
     failures: f64,
-    fell: Duration,
+    /// When the limit fell last.
+    fell: Option<Duration>,
     /// The time of the last measurement without crawlers, and the end of the present one.
     looked: Duration,
     look: Duration,
     /// When more crawlers than may always be there were there last.
     crowded: Duration,
     /// When one of each place in the order was put off last.
-    waiting: Vec<Duration>,
+    waiting: Vec<Option<Duration>>,
     /// When a crawler was put off last, and how many since the first; `None` for a minute without one.
     put_off: Option<(Duration, u64)>,
 }
@@ -133,7 +134,7 @@ impl Default for State {
             baselines: Baselines::default(),
             trend: Trend::default(),
             failures: 0.0,
-            fell: Duration::ZERO,
+            fell: None,
             looked: Duration::ZERO,
             look: Duration::ZERO,
             crowded: Duration::ZERO,
@@ -216,16 +217,16 @@ impl State {
         }
         let load = self.load(rules);
         let is_due = |at: &Duration| now.saturating_sub(*at) < TURN;
-        let has_turn = !self.waiting.iter().take(rank).any(is_due);
+        let has_turn = !self.waiting.iter().take(rank).flatten().any(is_due);
         let has_room = self.crawlers < load.limit && has_turn && now >= self.look;
         if has_room || self.crawlers < FLOOR {
             self.crawlers += 1;
             return Ok(());
         }
         if self.waiting.len() <= rank {
-            self.waiting.resize(rank + 1, Duration::ZERO);
+            self.waiting.resize(rank + 1, None);
         }
-        self.waiting[rank] = now.max(Duration::from_nanos(1));
+        self.waiting[rank] = Some(now);
         // One that makes room for others says nothing about the limit.
         self.trend.is_wanted |= has_turn && now >= self.look;
         let before = self.put_off.filter(|(last, _)| now.saturating_sub(*last) < QUIET);
@@ -246,7 +247,8 @@ impl State {
         if is_failure {
             let share = (self.failures * 1e6).round() as u64;
             let is_over = stay.rules.errors.is_reached(share, 1_000_000);
-            if is_over && now.saturating_sub(self.fell) >= BETWEEN_FALLS {
+            let is_new = self.fell.is_none_or(|fell| now.saturating_sub(fell) >= BETWEEN_FALLS);
+            if is_over && is_new {
                 self.fall(AFTER_FAILURE, now);
             }
             return;
@@ -256,7 +258,7 @@ impl State {
         if stay.is_undisturbed {
             self.looked = now;
         }
-        if stay.since < self.fell {
+        if self.fell.is_some_and(|fell| stay.since < fell) {
             // It came when there were more.
             return;
         }
@@ -292,7 +294,7 @@ impl State {
         self.ceiling = self.limit.min(f64::from(self.used.max(1)));
         self.limit = (self.ceiling * part).max(f64::from(FLOOR));
         self.used = self.people + self.crawlers;
-        self.fell = now;
+        self.fell = Some(now);
         self.trend = Trend::default();
     }
 }
