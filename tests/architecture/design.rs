@@ -14,7 +14,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
-        16_550,
+        16_350,
     ),
     ("clients", &["evidence", "conduct"], 7_700),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_600),

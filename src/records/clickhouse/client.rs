@@ -11,7 +11,7 @@ use url::Url;
 
 use super::{
     Insert, Table,
-    error::{Error, Failure, code_of},
+    failure::{Error, Failure, code_of},
 };
 use crate::base::fetch::{self, Post, Reach, Redirects};
 

@@ -12,7 +12,7 @@ use crate::records::{
 use super::{
     origin::Origin,
     rows::{self, Row},
-    table::Table,
+    tables::Table,
 };
 
 /// The beginning of a row that has a day.

@@ -10,11 +10,11 @@
 
 pub use self::{
     client::{Attempt, Client, Settings},
-    error::{Error, Failure},
+    failure::{Error, Failure},
     insert::{Insert, Portion, inserts},
     origin::Origin,
     schema::migrate,
-    table::{RECORD_HOURS, Table},
+    tables::{RECORD_HOURS, Table},
 };
 
 pub(crate) use self::{reader::Reader, rows::day};
@@ -22,18 +22,18 @@ pub(crate) use self::{reader::Reader, rows::day};
 mod client; // requests with deadlines
 mod condition; // conditions in SQL, with foreign texts quoted
 mod counts; // counts by hour, read into memory
-mod editions; // editions with their periods in the fleet
-mod error; // failures, with the server's own words
-mod hours; // the hours in which records can be
+mod failure; // failures, with the server's own words
 mod insert; // rows of one table, ready to be sent
-mod names; // the names in records and counts
+mod known_names; // the names in records and counts
 mod origin; // the source of rows
 mod periods; // the periods of all nodes as those of the fleet
+mod publications; // editions with their periods in the fleet
 mod reader; // who answers questions
+mod record_hours; // the hours in which records can be
 mod records; // records listed, counted and grouped
 mod rows; // values as rows
 mod schema; // the tables, and their versions
-mod table; // the tables by name and number
+mod tables; // the tables by name and number
 mod window; // ranges of time, from one end to the other
 
 #[cfg(test)]

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::{
     Client,
-    error::{Error, Failure},
-    table::{RECORD_HOURS, Table},
+    failure::{Error, Failure},
+    tables::{RECORD_HOURS, Table},
 };
 
 /// The steps that turn tables of version n - 1 into those of version n. Each statement changes nothing
 /// when it comes again, so that several nodes may take a step at once.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 1] = [include_str!("tables.sql")];
 /// The newest version.
 const CURRENT: u32 = MIGRATIONS.len() as u32;
 /// The hours of records, as the table of hours has them.

@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-mod schema;
+mod made_tables;
 pub(crate) mod server;
 
 const ORIGIN: Origin<'_> = Origin { node: "a", run: "r", batch: 7 };

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use super::{
     Counted, Dimension, Place, Question,
     cells::Counts,
-    names::Keys,
-    series::{KIND, Kind, RULE, Rule},
+    kinds::{KIND, Kind, RULE, Rule},
+    numbers::Keys,
     table::Table,
 };
 use crate::{base::text::Text, records::tally::PlaceKind};

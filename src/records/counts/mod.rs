@@ -9,7 +9,7 @@
 pub(crate) use self::{
     cells::SeriesCounts,
     hours::Loading,
-    series::SeriesTexts,
+    kinds::SeriesTexts,
     table::{Part, Table},
 };
 pub use self::{
@@ -20,9 +20,9 @@ pub use self::{
 mod answer; // the answer to a question
 mod cells; // the counts of an hour as numbers
 mod hours; // hours, and sums of days
-mod names; // texts by number
+mod kinds; // combinations of values by number
+mod numbers; // texts by number
 mod question; // what is asked, and how it is answered
-mod series; // combinations of values by number
 mod table; // the hours that were taken in
 
 #[cfg(test)]

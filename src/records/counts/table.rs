@@ -7,8 +7,8 @@ use parking_lot::{Mutex, MutexGuard};
 use super::{
     cells::SeriesCounts,
     hours::{Change, Hours, Loading},
-    names::{Keys, Names},
-    series::{AllSeries, SeriesTexts},
+    kinds::{AllSeries, SeriesTexts},
+    numbers::{Keys, Names},
 };
 use crate::records::tally::{Claimant, PlaceKind};
 

@@ -11,8 +11,9 @@ use crate::records::{
 };
 
 use super::{
-    Settings, refusals,
-    retention::Retention,
+    Settings,
+    old_days::Retention,
+    refusals,
     shipment::{DEADLINE, Progress, Shipment},
     state::Shared,
 };

@@ -18,9 +18,9 @@ use crate::{
 };
 
 use super::{
+    buffer::State,
     life::Phase,
     output::{LogTarget, Output},
-    state::State,
 };
 
 /// The most bytes that wait: half a minute of a thousand requests a second.

@@ -8,7 +8,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{
     claimant::Claimant,
-    names::OTHER,
+    invented_names::OTHER,
     rollup::{Hour, SeriesKey},
 };
 use crate::base::text::Text;

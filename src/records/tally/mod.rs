@@ -26,7 +26,7 @@ pub use self::{
 };
 use self::{
     folds::Folds,
-    names::{Names, OTHER},
+    invented_names::{Names, OTHER},
     places::PlaceTable,
     series::{Count, SeriesTable},
 };
@@ -34,7 +34,7 @@ use crate::base::text::Text;
 
 mod claimant; // who a request counts for
 mod folds; // the number of full records for each crawler, rule and hour
-mod names; // names that only clients use, bounded
+mod invented_names; // names that only clients use, bounded
 mod people; // requests of people
 mod places; // paths and networks of violations
 mod rollup; // requests counted by hour: the values

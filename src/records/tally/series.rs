@@ -12,7 +12,7 @@ use std::{
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::{
-    names::OTHER,
+    invented_names::OTHER,
     rollup::{Hour, ReadState, Rollup, Series, SeriesKey},
 };
 

@@ -16,23 +16,23 @@
 
 pub use self::{
     accounts::{Counts, Drops, Health},
-    damage::OnDamage,
     fill::Removed,
     history::History,
     notes::NoteCounts,
+    on_damage::OnDamage,
     sink::{Settings, Sink},
     store::{CompactionPlan, DatabaseCopy, Examination, Fault, Location, Store, Table},
     waiting::Record,
 };
 
 mod accounts; // the state of a queue, with exact counts
-mod damage; // what happens to a damaged database
 mod fill; // how full the database is
 mod history; // what the running program judges by, for a database that lacks it
+mod json_log; // records as JSON lines
 pub mod jsonl; // JSON lines: one record a line, read back with a filter
 mod lane; // a queue with its writer
-mod log; // records as JSON lines
 mod notes; // editions, quarantine and fetches that wait for the database
+mod on_damage; // what happens to a damaged database
 mod queue; // bounded, between the requests and one writer
 mod relay; // notes into the local database, records on their way to ClickHouse
 mod retention; // how many old records may go, and when

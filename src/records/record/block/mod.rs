@@ -6,12 +6,12 @@
 
 pub(crate) use self::{
     builder::{Builder, Names, Summary},
-    search::{Chosen, FORM_MARK, Search, positions},
+    chosen::{Chosen, FORM_MARK, Search, positions},
 };
 
 mod builder; // records in, their summary out
-mod packing; // numbers and texts as bytes
-mod search; // a filter, and what it chooses of a summary
+mod chosen;
+mod packing; // numbers and texts as bytes // a filter, and what it chooses of a summary
 
 #[cfg(test)]
 mod tests;

@@ -21,8 +21,9 @@ use super::{
     inspection::{Inspection, inspect},
     leaps,
     limits::Limits,
-    overflow, probes, quarantine, records,
+    probes, quarantine, record_rows,
     rollups::{self, BatchNumber},
+    unkept,
 };
 use crate::records::{
     record::{Error, Obstacle, Overflow, Violation},
@@ -301,7 +302,7 @@ pub(super) fn add(
     notes: &Notes,
     overflow: &[Overflow],
 ) -> rusqlite::Result<()> {
-    records::add(transaction, records)?;
+    record_rows::add(transaction, records)?;
     editions::publish(transaction, notes.editions())?;
     editions::mention(transaction, records)?;
     hosts::follow(transaction, notes.hosts())?;
@@ -309,7 +310,7 @@ pub(super) fn add(
     quarantine::add(transaction, notes.quarantine())?;
     probes::add(transaction, notes.answers())?;
     fetches::add(transaction, notes.fetches())?;
-    overflow::add(transaction, overflow)
+    unkept::add(transaction, overflow)
 }
 
 impl Target for Appender {

@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, Transaction, confi
 
 use super::{
     damage::{has_traces, log_of, move_aside},
-    schema::{self, CURRENT, Version},
+    migrations::{self, CURRENT, Version},
 };
 use crate::records::{
     clickhouse::Reader,
@@ -87,7 +87,7 @@ impl Store {
         })?;
         store.is_new = is_new;
         if store.version()? < CURRENT {
-            store.attempt(schema::migrate)?;
+            store.attempt(migrations::migrate)?;
         }
         store.check_writable()?;
         Ok(store)
@@ -158,7 +158,7 @@ impl Store {
     pub(super) fn in_memory(path: &Path) -> Result<Self, Error> {
         let connection = Connection::open_in_memory().map_err(|error| failure(path, error))?;
         let mut store = Self::over(connection, path, READER_BUSY)?;
-        store.attempt(schema::migrate)?;
+        store.attempt(migrations::migrate)?;
         Ok(store)
     }
 
@@ -178,7 +178,7 @@ impl Store {
 
     /// The version of a database of ours; 0 is an empty one.
     fn version(&self) -> Result<u32, Error> {
-        match schema::version(&self.connection).map_err(|error| self.failure(error))? {
+        match migrations::version(&self.connection).map_err(|error| self.failure(error))? {
             Version::Empty => Ok(0),
             Version::Ours(newer) if newer > CURRENT => {
                 Err(Error::new(&self.path, Obstacle::Newer(newer)))

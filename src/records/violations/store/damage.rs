@@ -11,7 +11,7 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::schema::APPLICATION_ID;
+use super::migrations::APPLICATION_ID;
 use crate::records::{
     lines::Stamp,
     record::{Error, Obstacle},

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{columns::time, connection::Store};
+use super::{connection::Store, values::time};
 use crate::{
     base::text::Text,
     formats::robots::OriginFile,

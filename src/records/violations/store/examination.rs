@@ -7,11 +7,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{
     blocks,
-    columns::time,
     connection::Store,
     damage::log_of,
+    migrations::{self, Version},
     removal::COUNTS,
-    schema::{self, Version},
+    values::time,
 };
 use crate::records::{
     lines::Stamp,
@@ -164,7 +164,7 @@ impl Store {
 
 /// SQLite's own checks.
 fn check(connection: &Connection, found: &mut Examination) -> rusqlite::Result<()> {
-    if let Version::Ours(version) = schema::version(connection)? {
+    if let Version::Ours(version) = migrations::version(connection)? {
         found.version = version;
     }
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({MOST_MESSAGES})"))?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Params, params};
 
-use super::{columns::time, connection::Store};
+use super::{connection::Store, values::time};
 use crate::records::record::{Error, Fetch};
 
 /// The most fetches that are read at the start. A client can use any number of networks. A fetch

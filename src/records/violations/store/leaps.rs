@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::{columns::time, connection::Store};
+use super::{connection::Store, values::time};
 use crate::records::record::{ClockLeap, Error};
 
 impl Store {

@@ -17,34 +17,34 @@ pub use self::{
 
 mod appender; // the writer's target: one transaction for each batch
 mod blocks; // summaries of records, made a piece at a time
-mod columns; // the values of columns
 mod compaction; // free pages, given back
 mod conditions; // conditions in SQL
 mod connection; // an open database: checks, errors
 mod copy; // a copy of a database in use
+mod count_questions; // questions to the counts by hour, answered from memory
 mod damage; // a damaged database: traces of ours, moved aside
+mod edition_periods; // the periods of editions as a list
 mod editions; // editions of robots.txt and their periods
 mod examination; // whether a database holds together
 mod fetches; // each crawler's fetches of robots.txt
 mod files; // the open files: moved, truncated, copied from the log
+mod find_name; // the names in the database
 mod hosts; // the site of each host
 mod inspection; // damage to a database in use
 mod leaps; // jumps of the clock
 mod limits; // limits of age and of size
 mod location; // a file, and a server that many nodes share
-mod names; // the names in the database
-mod overflow; // records that were not kept, counted
-mod periods; // the periods of editions as a list
+mod migrations; // the tables, and their versions
 mod probes; // what origins answered about forms of paths
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database
-mod question; // questions to the counts by hour, answered from memory
-mod records; // records as rows
+mod record_rows; // records as rows
 mod removal; // old rows that go
 mod rollups; // counts by hour as rows
-mod schema; // the tables, and their versions
 mod search; // the way through the records that a filter may list
-mod upkeep; // old rows, a piece between batches
+mod unkept; // records that were not kept, counted
+mod upkeep;
+mod values; // the values of columns // old rows, a piece between batches
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{columns::time, connection::Store};
+use super::{connection::Store, values::time};
 use crate::records::record::{Error, Probed};
 
 impl Store {

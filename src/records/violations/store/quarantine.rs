@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use super::{
-    columns::time,
     connection::{READER_BUSY, Store},
+    values::time,
 };
 use crate::{
     base::text::Text,

@@ -7,7 +7,7 @@ use rusqlite::{CachedStatement, Rows, params_from_iter, types::Value};
 use super::{
     conditions::Conditions,
     connection::Store,
-    records::violation,
+    record_rows::violation,
     search::{Range, Way},
 };
 use crate::{

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{blocks, connection::Store, records};
+use super::{blocks, connection::Store, record_rows};
 use crate::records::{
     record::Error,
     tally::Hour,
@@ -152,7 +152,7 @@ impl Store {
     pub(super) fn parts(&mut self) -> Result<Parts, Error> {
         let count = self.extent()?;
         self.attempt(|connection| {
-            let mut sample = connection.prepare_cached(&records::size_of_next())?;
+            let mut sample = connection.prepare_cached(&record_rows::size_of_next())?;
             let (first, last): (i64, i64) = connection.query_row(
                 "SELECT coalesce(min(sequence), 0), coalesce(max(sequence), -1) FROM violations",
                 [],

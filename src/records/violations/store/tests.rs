@@ -11,7 +11,7 @@ use std::{
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::{Appender, Limits, Store, appender, records, removal::Removal};
+use super::{Appender, Limits, Store, appender, record_rows, removal::Removal};
 use crate::{
     base::text::Text,
     records::{
@@ -30,10 +30,10 @@ use crate::{
 };
 
 pub(in crate::records::violations) mod both;
-mod damage;
+mod counts_by_hour;
+mod damaged;
 mod fleet;
 mod listings;
-mod rollups;
 mod size;
 mod summaries;
 
@@ -127,7 +127,7 @@ fn an_update_keeps_fetches_and_editions() {
     connection.execute_batch(sql).expect("it runs");
     let mut old = violation(0);
     old.robots_read.edition = Some(Text::word("beef"));
-    records::add(&connection, &[&old]).expect("the columns are the same");
+    record_rows::add(&connection, &[&old]).expect("the columns are the same");
     drop(connection);
     let error = Store::open_read_only(&file).expect_err("nothing is changed by reading");
     assert_eq!(error.obstacle, Obstacle::Older);

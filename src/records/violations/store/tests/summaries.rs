@@ -19,7 +19,7 @@ use crate::{
             store::{
                 blocks::{PARTS, Pace},
                 connection::BLOCK,
-                records::violation as of_row,
+                record_rows::violation as of_row,
             },
             tests::violation,
             writer::Target,
@@ -407,7 +407,7 @@ fn a_reader_that_holds_the_log_keeps_no_summary_from_being_made() {
     let mut appender = appender(&file);
     appender.store.as_mut().expect("it is open").block = SMALL;
     appender.append(&batch(0..40)).expect("added");
-    let reader = super::damage::reader(&file);
+    let reader = super::damaged::reader(&file);
     appender.append(&batch(40..50)).expect("added");
     assert!(appender.is_log_held);
     let store = Store::open_read_only(&file).expect("a database");

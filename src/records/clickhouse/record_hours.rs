@@ -1,6 +1,6 @@
 //! The hours in which there can be records that a filter selects.
 
-use super::{condition::Conditions, reader::Reader, table::RECORD_HOURS, window::Range};
+use super::{condition::Conditions, reader::Reader, tables::RECORD_HOURS, window::Range};
 use crate::records::record::{Error, Filter};
 
 impl Reader {

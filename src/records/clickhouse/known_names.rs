@@ -1,6 +1,6 @@
 //! The names in records, counts and editions.
 
-use super::{condition::text, reader::Reader, table::RECORD_HOURS};
+use super::{condition::text, reader::Reader, tables::RECORD_HOURS};
 use crate::{
     base::text::Text,
     records::record::{Error, MOST_NAMES, NameFound, NameKind},

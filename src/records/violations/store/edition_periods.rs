@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::{columns::time, connection::Store};
+use super::{connection::Store, values::time};
 use crate::records::record::{EditionPeriod, Error};
 
 impl Store {

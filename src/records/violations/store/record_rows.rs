@@ -5,7 +5,7 @@ use rusqlite::{
     types::{FromSql, FromSqlError},
 };
 
-use super::columns::unreadable;
+use super::values::unreadable;
 use crate::{
     base::text::Text,
     records::record::{COLUMNS, Columns, Violation},

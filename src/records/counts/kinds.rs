@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use super::{
     Dimension,
-    names::{Keys, Names},
+    numbers::{Keys, Names},
 };
 use crate::{
     base::text::Text,

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params_from_iter, types::Value};
 
-use super::{columns::time, conditions::Conditions, connection::Store};
+use super::{conditions::Conditions, connection::Store, values::time};
 use crate::{
     base::text::Text,
     records::{
