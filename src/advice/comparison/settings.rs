@@ -1,21 +1,64 @@
 //! What changes at a site beside rules and tags: its settings, as the policy names them.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use crate::{
-    formats::robots::Reading,
-    rules::policy::{Breaker, Health, HealthCheck, Ladder, Mode, OtherForms, Site},
+    formats::robots::{self, Reading},
+    rules::policy::{
+        Breaker, Health, HealthCheck, Ladder, Mode, OtherForms, PeopleFirst, RateLimit, Site,
+    },
 };
 
 use super::row::{Comparison, Row, State};
 
 /// Compares the settings of two sites.
 pub(super) fn compare(name: &Arc<str>, before: &Site, after: &Site, comparison: &mut Comparison) {
+    rate_limits(name, (before, after), comparison);
     for ((what, old), (_, new)) in settings(before).into_iter().zip(settings(after)) {
         if old != new {
             comparison.add(Row::setting(Some(name), what, State::of(old), State::of(new)));
         }
     }
+}
+
+/// Compares the rate limits, by the crawlers that they name. Their order has no meaning.
+fn rate_limits(name: &Arc<str>, sites: (&Site, &Site), comparison: &mut Comparison) {
+    let (old, new) = (limits(sites.0), limits(sites.1));
+    let crawlers: BTreeSet<&Vec<String>> = old.keys().chain(new.keys()).collect();
+    for crawlers in crawlers {
+        let [before, after] = [&old, &new].map(|limits| {
+            State::of(limits.get(crawlers).map_or(String::new(), |all| all.join("; ")))
+        });
+        if before != after {
+            let row = Row::setting(Some(name), "enforcement.rate_limits", before, after);
+            comparison.add(Row { product_tokens: crawlers.as_slice().into(), ..row });
+        }
+    }
+}
+
+/// The rate limits as text, by the crawlers that they name.
+fn limits(site: &Site) -> BTreeMap<Vec<String>, Vec<String>> {
+    let mut limits: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+    for limit in &site.enforcement.rate_limits {
+        let names = limit.tokens.iter().map(|token| token.as_str().to_owned());
+        let mut names: Vec<String> = names.chain(limit.all.then(|| "*".to_owned())).collect();
+        names.sort_unstable();
+        limits.entry(names).or_default().push(rate_limit(limit));
+    }
+    limits.values_mut().for_each(|texts| texts.sort_unstable());
+    limits
+}
+
+fn rate_limit(limit: &RateLimit) -> String {
+    let paths: Vec<String> = limit.paths.iter().map(robots::Pattern::to_text).collect();
+    let paths = if paths.is_empty() { String::new() } else { format!(": {}", paths.join(", ")) };
+    let burst = limit.pace.map_or(String::new(), |_| format!(", burst {}", limit.burst));
+    let published = if limit.is_published { ", published" } else { "" };
+    format!("{limit}{paths}{burst}{published}, {}", limit.mode.as_str())
 }
 
 /// The settings with their values as text; an empty text is none.
@@ -58,6 +101,10 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("enforcement.impostors", enforcement.impostors.map_or("", Mode::as_str).to_owned()),
         ("enforcement.ladder", enforcement.ladder.as_ref().map(ladder).unwrap_or_default()),
         ("enforcement.breaker", enforcement.breaker.as_ref().map(breaker).unwrap_or_default()),
+        (
+            "enforcement.people_first",
+            enforcement.people_first.as_deref().map(people_first).unwrap_or_default(),
+        ),
         ("enforcement.block", block(site)),
     ]
 }
@@ -87,6 +134,16 @@ fn ladder(ladder: &Ladder) -> String {
 fn breaker(breaker: &Breaker) -> String {
     let Breaker { share, min_requests, window, pause } = breaker;
     format!("{share} of {min_requests} requests in {}, pause {}", time(*window), time(*pause))
+}
+
+fn people_first(people_first: &PeopleFirst) -> String {
+    let PeopleFirst { latency, errors, crawlers_at_once, order, status } = people_first;
+    let latency =
+        latency.map_or("usual times".to_owned(), |time| format!("{} ms", time.as_millis()));
+    let most = crawlers_at_once.map_or(String::new(), |most| format!(", {most} crawlers at once"));
+    let order: Vec<&str> = order.iter().map(|purpose| purpose.as_str()).collect();
+    let order = if order.is_empty() { "no purpose".to_owned() } else { order.join(", ") };
+    format!("{latency}, {errors} errors{most}, {order} first, status {status}")
 }
 
 /// The answer to a refused request; its text by a checksum, as texts are long.

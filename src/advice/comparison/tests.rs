@@ -143,6 +143,38 @@ fn paces_records_tags_and_settings_are_rows() {
 }
 
 #[test]
+fn limits_are_rows_of_the_crawlers_that_they_name() {
+    let enforced = |enforcement: &str| {
+        let text = format!("    enforcement: {{ {enforcement} }}\n");
+        groups(STAR, &text)
+    };
+    let before = enforced(
+        r#"rate_limits: [{ user_agents: [GPTBot, CCBot], requests: 60/1m },
+          { user_agents: ["*"], concurrent: 2, together: true }, { user_agents: [GPTBot], requests: 1/1s }]"#,
+    );
+    let after = enforced(
+        r#"rate_limits: [{ user_agents: ["*"], requests: 6/1m, burst: 3, mode: log, paths: [/search, "/*?page="] },
+          { user_agents: ["*"], concurrent: 2, together: true },
+          { user_agents: [CCBot], requests: 1/10s, publish: true },
+          { user_agents: [CCBot, GPTBot], requests: 30/1m }],
+          people_first: { latency: 800ms, crawlers_at_once: 8 }"#,
+    );
+    let shown = lines(&before, &after);
+    let expected = "  *
+    enforcement.rate_limits      2 requests at a time, all of them together, throttle -> 2 requests at a time, all of them together, throttle; 6 requests in 60 s, each crawler, to some paths: /search, /*?page=, burst 3, log
+  CCBot
+    enforcement.rate_limits      none -> 1 request in 10 s, each crawler, burst 1, published, throttle
+  CCBot, GPTBot
+    enforcement.rate_limits      60 requests in 60 s, each crawler, burst 1, throttle -> 30 requests in 60 s, each crawler, burst 1, throttle
+  GPTBot
+    enforcement.rate_limits      1 request in 1 s, each crawler, burst 1, throttle -> none
+  every client
+    enforcement.people_first     none -> 800 ms, 5% errors, 8 crawlers at once, search first, status 503";
+    assert!(shown.contains(expected), "{shown}");
+    assert_eq!(lines(&after, &after), "no difference in meaning");
+}
+
+#[test]
 fn two_files_are_compared_for_the_crawlers_that_they_name() {
     let file = |text: &str| robots::parse(text.as_bytes()).0;
     let before = file("User-agent: *\nDisallow: /a\n");
