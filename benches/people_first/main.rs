@@ -96,12 +96,13 @@ type Contestant = (String, bool, (Process, Address));
 
 fn contestants(tools: &Tools, folder: &Path, origin: &Arc<Origin>) -> Result<Vec<Contestant>> {
     let mut all = Vec::new();
-    for (name, has_crawlers, enforcement) in [
-        ("people alone", false, "{}"),
-        ("no limit", true, "{}"),
-        ("Beadle, `people_first: {}`", true, "{ people_first: {} }"),
+    for (name, file, has_crawlers, enforcement) in [
+        ("people alone", "alone", false, "{}"),
+        ("no limit", "open", true, "{}"),
+        ("Beadle, `people_first: {}`", "people_first", true, "{ people_first: {} }"),
     ] {
-        all.push((name.to_owned(), has_crawlers, beadle(tools, folder, origin, enforcement)?));
+        let server = beadle(tools, folder, origin, (file, enforcement))?;
+        all.push((name.to_owned(), has_crawlers, server));
     }
     all.push(("nginx, `limit_req` 20r/s".to_owned(), true, nginx_server(tools, folder, origin)?));
     if let Some(server) = haproxy(tools, folder, origin)? {
@@ -114,7 +115,7 @@ fn beadle(
     tools: &Tools,
     folder: &Path,
     origin: &Origin,
-    enforcement: &str,
+    (file, enforcement): (&'static str, &str),
 ) -> Result<(Process, Address)> {
     let address = Address::free()?;
     let policy = format!(
@@ -125,7 +126,7 @@ fn beadle(
         origin.address
     );
     let program = Path::new(program::BEADLE);
-    Ok((program::serve(tools, "beadle", program, folder, &policy)?, address))
+    Ok((program::serve(tools, file, program, folder, &policy)?, address))
 }
 
 fn nginx_server(tools: &Tools, folder: &Path, origin: &Origin) -> Result<(Process, Address)> {

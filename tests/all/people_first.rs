@@ -114,7 +114,8 @@ fn the_limit_falls_when_the_origin_fails_and_a_policy_can_answer_429() {
 #[test]
 fn a_request_that_ends_without_a_response_makes_room() {
     let beadle = Setup::site(Origin::absent(), PEOPLE_FIRST).start();
-    assert!((0..10).all(|_| get(&beadle, "/page", GPTBOT).status == 502));
+    // The limit falls to one, so the next one may come too early.
+    assert!((0..10).all(|_| [502, 503].contains(&get(&beadle, "/page", GPTBOT).status)));
     for of in ["crawler", "people"] {
         let there = format!("beadle_people_first_requests{{of=\"{of}\",site=\"site.example\"}}");
         beadle.wait_for_metric(&there, 0.0);

@@ -1,7 +1,7 @@
 //! Requests over time by action: a chart, and the same numbers as a table.
 
 use crate::{
-    records::counts::Counted,
+    records::{counts::Counted, tally},
     review::report::{Axis, number::grouped},
     rules::enforce::{Action, Reason},
 };
@@ -83,5 +83,5 @@ impl OverTime {
 
 /// Whether counts by time, action and reason are of requests beyond a limit.
 pub(super) fn is_limited(counted: &Counted) -> bool {
-    counted.key.last().is_some_and(|reason| Reason::is_limit_code(reason))
+    counted.key.last().is_some_and(|reason| tally::is_limited(reason))
 }

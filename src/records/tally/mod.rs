@@ -21,7 +21,7 @@ pub use self::{
     people::People,
     rollup::{
         FORM, Hour, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount, Rollup,
-        Rollups, Series, SeriesKey, Tallied, is_violation,
+        Rollups, Series, SeriesKey, Tallied, is_limited, is_violation,
     },
 };
 use self::{

@@ -114,12 +114,17 @@ pub struct SeriesKey<'a> {
 /// is counted apart from violations.
 pub const FORM: &str = "robots.form";
 
-/// The reason of a request beyond a limit of the operator. It has no record, and is no violation.
-const LIMIT: &str = "limit";
+/// The reasons of requests that are too many. They have no record, and are no violations.
+const LIMITS: [&str; 2] = ["limit", "people_first"];
+
+/// Whether a request with this reason was one too many.
+pub fn is_limited(reason: &str) -> bool {
+    LIMITS.contains(&reason)
+}
 
 /// Whether a request with this action and this reason is a violation.
 pub fn is_violation(action: &str, reason: &str) -> bool {
-    action != "pass" && reason != FORM && reason != LIMIT
+    action != "pass" && reason != FORM && !is_limited(reason)
 }
 
 /// The requests of one series in one hour.

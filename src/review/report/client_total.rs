@@ -116,7 +116,7 @@ impl Tally {
             add(sum, violations > 0 && !is_contradicted && is(read, state.as_str()));
         }
         add(&mut self.forms, is(reason, Reason::Form.as_str()));
-        add(&mut self.limited, Reason::is_limit_code(reason));
+        add(&mut self.limited, tally::is_limited(reason));
         add(&mut self.confirmed, is(standing, Outcome::Confirmed.as_str()));
         add(&mut self.contradicted, is_contradicted);
         add(&mut self.contradicted_violations, is_contradicted && violations > 0);

@@ -106,11 +106,6 @@ impl Reason {
         matches!(self, Self::Limit | Self::PeopleFirst)
     }
 
-    /// Whether this is the code of a reason for which [`Self::is_limit`] holds.
-    pub fn is_limit_code(code: &str) -> bool {
-        Self::ALL.iter().any(|reason| reason.is_limit() && reason.as_str() == code)
-    }
-
     /// The stable code.
     pub const fn as_str(self) -> &'static str {
         match self {

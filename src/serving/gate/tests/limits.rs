@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::{records::tally, rules::enforce::Reason};
+
 use super::{
     BINGBOT, BROWSER, GOOGLEBOT, GPTBOT,
     world::{Message, World},
@@ -22,6 +24,13 @@ fn passed(world: &World, target: &str, user_agent: &str) -> usize {
     let statuses = world.statuses(target, user_agent, 20);
     assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{statuses:?}");
     statuses.iter().filter(|status| **status == 200).count()
+}
+
+#[test]
+fn what_is_limited_in_the_gate_is_limited_in_the_counts() {
+    for reason in Reason::ALL {
+        assert_eq!(tally::is_limited(reason.as_str()), reason.is_limit(), "{reason:?}");
+    }
 }
 
 #[test]
