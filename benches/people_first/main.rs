@@ -11,7 +11,7 @@
 //!
 //! Prints tables in Markdown. Needs wrk and nginx as `proxy` does; HAProxy where it is in the path.
 
-#![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
 use std::{env, fs, path::Path, process::ExitCode, sync::Arc, time::Duration};
 
@@ -48,23 +48,23 @@ fn main() -> ExitCode {
 fn run(tools: &Tools, time: Duration) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let origin = runtime.block_on(Origin::start())?;
     machine::describe(tools);
     println!(
         "\n| | people: median | p95 | p99 | ms; without an answer | crawlers passed / s | refused / s | \
          share |\n|---|---|---|---|---|---|---|---|"
     );
     let mut lines = Vec::new();
-    for (name, has_crawlers, server) in contestants(tools, folder.path(), &origin)? {
-        let (process, address) = server;
+    // Each has an origin of its own: what clients gave up waits there for minutes.
+    let origin = || runtime.block_on(Origin::start());
+    for (name, has_crawlers, (process, address, origin)) in
+        contestants(tools, folder.path(), &origin)?
+    {
         process.wait_until_it_listens(address)?;
         let load = Load { address, has_crawlers, time };
         let mut figures = runtime.block_on(load.send(&origin));
         println!("{}", row(&name, &mut figures, time));
         lines.push((name, figures.at_origin));
         process.stop()?;
-        // What is still queued at the origin ends with its client.
-        runtime.block_on(origin.rest());
     }
     println!("\nCrawlers at the origin, each second:\n");
     for (name, counts) in lines.iter().filter(|(_, counts)| counts.iter().any(|count| *count > 0)) {
@@ -92,20 +92,29 @@ fn row(name: &str, figures: &mut Figures, time: Duration) -> String {
     )
 }
 
-type Contestant = (String, bool, (Process, Address));
+type Server = (Process, Address, Arc<Origin>);
+type Contestant = (String, bool, Server);
 
-fn contestants(tools: &Tools, folder: &Path, origin: &Arc<Origin>) -> Result<Vec<Contestant>> {
+fn contestants(
+    tools: &Tools,
+    folder: &Path,
+    origin: &dyn Fn() -> Result<Arc<Origin>>,
+) -> Result<Vec<Contestant>> {
     let mut all = Vec::new();
     for (name, file, has_crawlers, enforcement) in [
         ("people alone", "alone", false, "{}"),
         ("no limit", "open", true, "{}"),
         ("Beadle, `people_first: {}`", "people_first", true, "{ people_first: {} }"),
     ] {
-        let server = beadle(tools, folder, origin, (file, enforcement))?;
+        let server = beadle(tools, folder, origin()?, (file, enforcement))?;
         all.push((name.to_owned(), has_crawlers, server));
     }
-    all.push(("nginx, `limit_req` 20r/s".to_owned(), true, nginx_server(tools, folder, origin)?));
-    if let Some(server) = haproxy(tools, folder, origin)? {
+    all.push((
+        "nginx, `limit_req` 20r/s".to_owned(),
+        true,
+        nginx_server(tools, folder, origin()?)?,
+    ));
+    if let Some(server) = haproxy(tools, folder, origin()?)? {
         all.push(("HAProxy, stick-table 20 / s".to_owned(), true, server));
     }
     Ok(all)
@@ -114,9 +123,9 @@ fn contestants(tools: &Tools, folder: &Path, origin: &Arc<Origin>) -> Result<Vec
 fn beadle(
     tools: &Tools,
     folder: &Path,
-    origin: &Origin,
+    origin: Arc<Origin>,
     (file, enforcement): (&'static str, &str),
-) -> Result<(Process, Address)> {
+) -> Result<Server> {
     let address = Address::free()?;
     let policy = format!(
         "server: {{ listen: [{{ address: \"{address}\" }}], admin: \"{}\" }}\nsites:\n  - hosts: \
@@ -126,10 +135,10 @@ fn beadle(
         origin.address
     );
     let program = Path::new(program::BEADLE);
-    Ok((program::serve(tools, file, program, folder, &policy)?, address))
+    Ok((program::serve(tools, file, program, folder, &policy)?, address, origin))
 }
 
-fn nginx_server(tools: &Tools, folder: &Path, origin: &Origin) -> Result<(Process, Address)> {
+fn nginx_server(tools: &Tools, folder: &Path, origin: Arc<Origin>) -> Result<Server> {
     let (address, to) = (Address::free()?, origin.address);
     let http = format!(
         "map $http_user_agent $crawler {{ default \"\"; ~(GPTBot|ClaudeBot|Bytespider) crawler; }}
@@ -144,10 +153,10 @@ fn nginx_server(tools: &Tools, folder: &Path, origin: &Origin) -> Result<(Proces
             }}
         }}"
     );
-    Ok((nginx::start(tools, "nginx", 1, &folder.join("nginx"), &http)?, address))
+    Ok((nginx::start(tools, "nginx", 1, &folder.join("nginx"), &http)?, address, origin))
 }
 
-fn haproxy(tools: &Tools, folder: &Path, origin: &Origin) -> Result<Option<(Process, Address)>> {
+fn haproxy(tools: &Tools, folder: &Path, origin: Arc<Origin>) -> Result<Option<Server>> {
     let program = ["/usr/sbin/haproxy", "/usr/local/sbin/haproxy"].map(Path::new);
     let Some(program) = program.into_iter().find(|path| path.exists()) else { return Ok(None) };
     let (address, file) = (Address::free()?, folder.join("haproxy.cfg"));
@@ -164,5 +173,5 @@ fn haproxy(tools: &Tools, folder: &Path, origin: &Origin) -> Result<Option<(Proc
         ),
     )?;
     let args = ["-db", "-f", &file.to_string_lossy()];
-    Ok(Some((Process::start(tools, "haproxy", program, &args, folder)?, address)))
+    Ok(Some((Process::start(tools, "haproxy", program, &args, folder)?, address, origin)))
 }

@@ -67,9 +67,4 @@ impl Origin {
         self.crawlers.fetch_sub(usize::from(is_crawler), Ordering::Relaxed);
         stream.write_all(ANSWER).await
     }
-
-    /// Waits until all workers are free.
-    pub(super) async fn rest(&self) {
-        drop(self.workers.acquire_many(WORKERS as u32).await);
-    }
 }
