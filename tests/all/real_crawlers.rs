@@ -1,11 +1,13 @@
 //! Crawlers that others wrote, on a site of tricky links: one that obeys the rules is never recorded
-//! as a violator, and a record of the others is right by the letter.
+//! as a violator, and a record of the others is right by the letter. On a site with limits, one that
+//! comes back later gets every page.
 
 use std::{
     collections::BTreeSet,
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use beadle::formats::robots::{self, Access, Matcher, Target};
@@ -252,6 +254,110 @@ fn records_of_other_crawlers_name_a_rule_and_are_right_by_the_letter() {
             }
         }
     }
+}
+
+// === crawlers that come back later ===
+
+const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0";
+/// What makes crawlers come back later, the counter of these answers, and how many crawl at a time.
+const LIMITS: [(&str, &str, usize); 2] = [
+    (
+        "rate_limits: [{ user_agents: [\"*\"], requests: 600/1m, burst: 5 }]",
+        "beadle_limited_requests_total{mode=\"throttle\",",
+        1,
+    ),
+    ("people_first: { crawlers_at_once: 1 }", "beadle_put_off_requests_total{", 2),
+];
+
+/// A site of so many pages of 20 ms. Each is linked from one other: without that, it is lost.
+fn tree(pages: usize) -> Origin {
+    Origin::playing(move |exchange| {
+        let target = String::from_utf8_lossy(&exchange.request.target).into_owned();
+        let number = match target.as_str() {
+            "/" => Some(0),
+            other => other.strip_prefix("/page/").and_then(|number| number.parse::<usize>().ok()),
+        };
+        let Some(number) = number.filter(|number| *number < pages) else {
+            exchange.answer("404 Not Found", &[], b"");
+            return After::Keep;
+        };
+        std::thread::sleep(Duration::from_millis(20));
+        let below = (4 * number + 1..=4 * number + 4).filter(|number| *number < pages);
+        let links: String =
+            below.map(|number| format!("<a href=\"/page/{number}\">x</a>\n")).collect();
+        let body = format!("{links}<a href=\"/private/{number}\">x</a>");
+        exchange.answer("200 OK", &["Content-Type: text/html"], body.as_bytes());
+        After::Keep
+    })
+}
+
+/// Crawls a site that limits crawlers, as the robots.txt is asked for and a person reads it.
+fn comes_back_for_every_page(program: &Path, arguments: &[&str], name: &str, pages: usize) {
+    for (limit, counter, crawls) in LIMITS {
+        let origin = tree(pages);
+        let beadle = Setup::sites(&format!(
+            "  - hosts: [\"127.0.0.1\"]\n    origin: http://127.0.0.1:{}\n    robots_txt: {{ groups: [{{ \
+             user_agents: [\"*\"], disallow: [/private/] }}] }}\n    enforcement: {{ mode: block, {limit} }}\n",
+            origin.port
+        ))
+        .start();
+        let get = |target: &str, user_agent: &str| {
+            Request::get(target).host("127.0.0.1").user_agent(user_agent).send(beadle.port).status
+        };
+        std::thread::scope(|scope| {
+            let crawl = || crawl(program, arguments, &beadle);
+            let crawls: Vec<_> = (0..crawls).map(|_| scope.spawn(crawl)).collect();
+            while !crawls.iter().all(|crawl| crawl.is_finished()) {
+                assert_eq!(get("/robots.txt", &format!("{name}/1.0")), 200, "{name}, {limit}");
+                assert_eq!(get("/page/0", BROWSER), 200, "{name}, {limit}");
+                std::thread::sleep(Duration::from_millis(100));
+            }
+        });
+        let received = origin.received();
+        let fetched = |number: usize| {
+            let target = if number == 0 { "/".to_owned() } else { format!("/page/{number}") };
+            received.iter().filter(|one| one.target == target.as_bytes()).count()
+        };
+        let lost: Vec<usize> = (0..pages).filter(|number| fetched(*number) < crawls).collect();
+        assert!(lost.is_empty(), "{name}, {limit}: {lost:?} of {pages} are lost");
+        assert_eq!(records(&beadle), Vec::<Value>::new(), "{name}, {limit}");
+        let later =
+            beadle.metric(&format!("{counter}product_token=\"{name}\",site=\"127.0.0.1\"}}"));
+        assert!(later > 0.0, "{name}, {limit}: no answer said to come back later");
+    }
+}
+
+#[test]
+fn wget_with_waitretry_gets_every_page_of_a_site_with_limits() {
+    let Some(wget) = want("wget") else { return };
+    let pages = if is_full_size() { 200 } else { 24 };
+    let arguments = [
+        "-q",
+        "-r",
+        "-linf",
+        "-nd",
+        "--delete-after",
+        "--tries=20",
+        "--waitretry=2",
+        "--retry-on-http-error=429,503",
+    ];
+    comes_back_for_every_page(&wget, &arguments, "Wget", pages);
+}
+
+#[test]
+fn scrapy_with_autothrottle_gets_every_page_of_a_site_with_limits() {
+    if !is_full_size() {
+        return;
+    }
+    let Some(scrapy) = want("scrapy") else { return };
+    let python = scrapy.with_file_name("python3");
+    // AutoThrottle follows the time of the pages alone, and a retry waits no longer than any request. With
+    // the default of two retries, pages are lost.
+    let settings =
+        json!({ "AUTOTHROTTLE_ENABLED": true, "AUTOTHROTTLE_START_DELAY": 1, "RETRY_TIMES": 30 });
+    let arguments = [file("spider.py").display().to_string(), settings.to_string()];
+    let arguments = arguments.each_ref().map(String::as_str);
+    comes_back_for_every_page(&python, &arguments, "Scrapy", 200);
 }
 
 /// The pieces of rules and of targets that all read alike. A target is nearly always near a rule.
