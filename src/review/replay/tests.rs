@@ -8,6 +8,8 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::Value;
 
+mod limits;
+
 use super::{merge::Item, *};
 use crate::{
     base::text::Text,
@@ -135,9 +137,10 @@ fn log(samples: &[Sample]) -> String {
 fn proxied(policy: &Policy, samples: &[Sample], folder: &Path) -> Vec<Value> {
     let file = folder.join("violations.jsonl");
     let start = Timestamp::UNIX_EPOCH;
-    let mut handles = Handles::at_rest(policy, &Memory::default(), false, start).expect("a queue");
+    let mut handles = Handles::at_rest(policy, &Memory::default(), true, start).expect("a queue");
     let settings = Settings {
         log: Some(LogTarget::File(file.clone())),
+        database: policy.violations.local_database().map(Path::to_owned),
         queue: samples.len(),
         detail: u64::MAX,
         ..Settings::default()
