@@ -78,7 +78,8 @@ fn row(name: &str, figures: &mut Figures, time: Duration) -> String {
     figures.people.sort();
     let at = |part: usize| {
         let last = figures.people.len().saturating_sub(1);
-        figures.people.get(last * part / 100).map_or(0, |time| time.as_millis())
+        let time = figures.people.get(last * part / 100);
+        time.map_or_else(|| "–".to_owned(), |time| time.as_millis().to_string())
     };
     let seconds = time.as_secs_f64();
     let (passed, refused) = (figures.passed as f64 / seconds, figures.refused as f64 / seconds);

@@ -33,7 +33,7 @@ pub struct Record {
     pub value: String,
     /// Line in the file, from 1; 0 if the record comes from no file.
     pub line: u32,
-    /// Whether the line says a limit of the operator, by the comment [`LIMIT`]. Crawlers read it as any
+    /// Whether the line says a limit of the operator, by the comment `LIMIT`. Crawlers read it as any
     /// other, and it sets no pace.
     pub is_limit: bool,
 }

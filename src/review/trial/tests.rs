@@ -161,8 +161,14 @@ fn a_request_that_no_client_can_send_fails() {
 fn the_words_of_a_test_are_those_of_decisions() {
     assert_eq!(keys::ACTIONS, Action::ALL.map(Action::as_str));
     // These need an earlier request, or an origin.
-    let of_several =
-        [Reason::TooSoon, Reason::Slowed, Reason::Limit, Reason::BreakerOpen, Reason::Unknown];
+    let of_several = [
+        Reason::TooSoon,
+        Reason::Slowed,
+        Reason::Limit,
+        Reason::PeopleFirst,
+        Reason::BreakerOpen,
+        Reason::Unknown,
+    ];
     let single = Reason::ALL.into_iter().filter(|reason| !of_several.contains(reason));
     let mut words: Vec<_> = single.map(Reason::as_str).collect();
     words.sort_unstable();

@@ -88,7 +88,7 @@ pub struct PutOff {
 #[derive(Debug)]
 pub struct Stay {
     admission: Arc<Admission>,
-    rules: PeopleFirst,
+    rules: Arc<PeopleFirst>,
     party: Party,
     class: Class,
     since: Duration,
@@ -151,7 +151,7 @@ impl Admission {
     /// The request is a crawler's, and there is no room for it.
     pub fn admit(
         self: &Arc<Self>,
-        rules: &PeopleFirst,
+        rules: &Arc<PeopleFirst>,
         party: Party,
         (method, path): (&str, &[u8]),
         now: Duration,
@@ -171,7 +171,7 @@ impl Admission {
         let class = Class::of(method, path);
         Ok(Stay {
             admission: Arc::clone(self),
-            rules: rules.clone(),
+            rules: Arc::clone(rules),
             party,
             class,
             since: now,

@@ -12,13 +12,13 @@ const PAGE: (&str, &[u8]) = ("GET", b"/page/1");
 const FIRST: Party = Party::Crawler { rank: 0 };
 const OTHER: Party = Party::Crawler { rank: 1 };
 
-fn rules(text: &str) -> PeopleFirst {
+fn rules(text: &str) -> Arc<PeopleFirst> {
     let text = format!(
         "sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\", enforcement: {{ \
          people_first: {{ {text} }} }} }}]"
     );
     let policy: Policy = text.parse().expect("a policy");
-    PeopleFirst::clone(policy.sites[0].enforcement.people_first.as_ref().expect("it is set"))
+    Arc::clone(policy.sites[0].enforcement.people_first.as_ref().expect("it is set"))
 }
 
 fn milliseconds(time: u64) -> Duration {
@@ -40,7 +40,7 @@ impl Outcome {
 }
 
 /// Eight workers, pages of 200 ms, a person each 50 ms, and from the fifth second on a crawler each 5 ms.
-fn simulate(rules: Option<&PeopleFirst>, has_crawlers: bool, seconds: u64) -> Outcome {
+fn simulate(rules: Option<&Arc<PeopleFirst>>, has_crawlers: bool, seconds: u64) -> Outcome {
     const WORKERS: usize = 8;
     const SERVICE: u64 = 200;
     let admission = Arc::new(Admission::default());
@@ -108,12 +108,12 @@ fn the_operators_latency_replaces_the_usual_times() {
     let outcome = simulate(Some(&rules), true, 120);
     assert!((250..=350).contains(&outcome.p95()), "{} ms", outcome.p95());
     // Alone they take longer than allowed, so one crawler at a time is left.
-    let strict = PeopleFirst { latency: Some(milliseconds(100)), ..rules };
-    assert!(simulate(Some(&strict), true, 60).crawlers <= 1.0);
+    let strict = PeopleFirst { latency: Some(milliseconds(100)), ..PeopleFirst::clone(&rules) };
+    assert!(simulate(Some(&Arc::new(strict)), true, 60).crawlers <= 1.0);
 }
 
 /// The requests of crawlers that are admitted now, of ten.
-fn admitted(admission: &Arc<Admission>, rules: &PeopleFirst, now: u64) -> Vec<Stay> {
+fn admitted(admission: &Arc<Admission>, rules: &Arc<PeopleFirst>, now: u64) -> Vec<Stay> {
     let admit = |_| admission.admit(rules, FIRST, PAGE, milliseconds(now)).ok();
     (0..10).filter_map(admit).collect()
 }
