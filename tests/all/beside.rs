@@ -163,7 +163,17 @@ fn testable(text: String, web: u16, ports: &[(u16, u16)]) -> String {
         .replace("/etc/traefik/", "");
     for (own, free) in ports {
         text = text
-            .replace(&format!("127.0.0.1:{own}"), &format!("127.0.0.1:{free}"))
+            .split(&format!("127.0.0.1:{own}"))
+            .enumerate()
+            // A free port may begin with the digits of another one.
+            .map(|(number, rest)| {
+                match (number, rest.starts_with(|next: char| next.is_ascii_digit())) {
+                    (0, _) => rest.to_owned(),
+                    (_, true) => format!("127.0.0.1:{own}{rest}"),
+                    (_, false) => format!("127.0.0.1:{free}{rest}"),
+                }
+            })
+            .collect::<String>()
             .replace(&format!("port_value: {own} "), &format!("port_value: {free} "));
     }
     text
