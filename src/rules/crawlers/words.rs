@@ -109,7 +109,7 @@ pub(super) fn next_start(text: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// The end of a link whose end is at or behind a place in the text.
+/// The end of a link, looked for from a place inside it.
 #[inline]
 pub(super) fn end_of_link(text: &[u8], from: usize) -> usize {
     let rest = text.get(from..).unwrap_or_default();

@@ -79,8 +79,8 @@ fn is_bound(site: &Site, case: Case<'_, '_>) -> bool {
     }
 }
 
-/// The place of a crawler's request in the order of `people_first`; `None` for those of people. One
-/// whose claim is contradicted comes last.
+/// The place of a crawler's request in the order of `people_first`; `None` for those of people. Impostors
+/// come last.
 pub fn rank(
     site: &Site,
     case: Case<'_, '_>,

@@ -39,11 +39,10 @@ impl Gate {
         }
     }
 
-    /// Counts a request by the name that was judged, else by the first one. Browsers have none.
+    /// Counts a request by its name. Browsers have none.
     pub(super) fn count_crawler(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
         if !visit.is_of_person(decision) {
-            let judged = decision.judgement.and_then(|judgement| judgement.name);
-            let label = conduct::label(judged.or_else(|| visit.claim.primary()));
+            let label = conduct::label(visit.counted_name(decision));
             let counted = (decision.standing.outcome, decision.action);
             visit.served.count_crawler(&visit.site.name, label, counted, &self.metrics);
         }

@@ -97,8 +97,7 @@ impl Gate {
 
     fn report(&self, visit: &Visit<'_>, weighed: &Weighed<'_>, put_off: PutOff) {
         let site = &visit.site.name;
-        let judged = weighed.decision.judgement.and_then(|judgement| judgement.name);
-        let label = conduct::label(judged.or_else(|| visit.claim.primary()));
+        let label = conduct::label(visit.counted_name(&weighed.decision));
         self.metrics.put_off(site, label);
         if put_off.is_first {
             let Load { limit, people, crawlers, .. } = put_off.load;

@@ -206,15 +206,13 @@ impl Gate {
                 (answer, None)
             }
         };
-        let beyond = |one| {
-            Answer::limited(page::limit(&one), &one).tagged(visit.site, visit.target.letter())
-        };
-        let later = |answer: Answer| answer.tagged(visit.site, visit.target.letter());
         let (stay, put_off) = match admitted {
             Ok(stay) => (stay, None),
-            Err(answer) => (None, Some(later(answer))),
+            Err(answer) => (None, Some(answer)),
         };
-        let answer = put_off.or_else(|| limited.map(beyond)).or(answer);
+        let beyond = limited.map(|one| Answer::limited(page::limit(&one), &one));
+        let too_many = put_off.or(beyond).map(|one| one.tagged(visit.site, visit.target.letter()));
+        let answer = too_many.or(answer);
         let refusal = None;
         Reception {
             answer,

@@ -37,8 +37,7 @@ pub(super) fn of_passed<'a>(visit: &'a Visit<'_>, decision: &Decision<'a>) -> Se
 
 /// The series of a request beyond a limit of the operator. No rule of any edition is broken.
 pub(super) fn of_limited<'a>(visit: &'a Visit<'_>, decision: &Decision<'a>) -> SeriesKey<'a> {
-    let judged = decision.judgement.and_then(|judgement| judgement.name);
-    of_decision(visit, decision, judged.or_else(|| visit.claim.primary()))
+    of_decision(visit, decision, visit.counted_name(decision))
 }
 
 /// The series of a violation.

@@ -123,6 +123,12 @@ impl<'a> Visit<'a> {
         }
     }
 
+    /// The name under which a request counts: the judged one, else the first.
+    pub(super) fn counted_name<'s>(&'s self, decision: &Decision<'s>) -> Option<Name<'s>> {
+        let judged = decision.judgement.and_then(|judgement| judgement.name);
+        judged.or_else(|| self.claim.primary())
+    }
+
     /// The fetches of robots.txt that count for the client under a name.
     pub fn readings(&self, name: Name<'_>, outcome: Outcome) -> Readings {
         let mut known = self.readings.borrow_mut();

@@ -50,7 +50,7 @@ const QUIET: Duration = Duration::from_secs(60);
 #[derive(Debug, Default)]
 pub struct Admission(Mutex<State>);
 
-/// Whose request it is.
+/// The sender of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Party {
     /// A person's, or that of any client that is no crawler.
