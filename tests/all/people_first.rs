@@ -100,7 +100,12 @@ fn the_limit_falls_when_the_origin_fails_and_a_policy_can_answer_429() {
         // It falls to seven tenths of the two that were there. One crawler is always left.
         assert_eq!(get(&beadle, "/broken", GPTBOT).status, 503);
         beadle.wait_for_metric(r#"beadle_people_first_limit{site="site.example"}"#, 1.0);
-        let crawler = scope.spawn(|| get(&beadle, "/slow", GPTBOT).status);
+        // One a second, as people take everything.
+        let crawler = scope.spawn(|| {
+            wait_for("a turn", || {
+                Some(get(&beadle, "/slow", GPTBOT).status).filter(|one| *one != 429)
+            })
+        });
         wait_for("a crawler beside the person", || {
             (kept.load(Ordering::SeqCst) == 2).then_some(())
         });
@@ -109,6 +114,37 @@ fn the_limit_falls_when_the_origin_fails_and_a_policy_can_answer_429() {
         drop(end);
         assert_eq!([person, crawler].map(|one| one.join().expect("an answer")), [200, 200]);
     });
+}
+
+#[test]
+fn a_crawler_may_wait_for_room() {
+    let (origin, kept, end) = keeping();
+    let settings = PEOPLE_FIRST.replace("{}", "{ crawlers_at_once: 1, wait: 10s }");
+    let beadle = Setup::site(origin.port, &settings).start();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| get(&beadle, "/slow", GPTBOT).status);
+        wait_for("one at the origin", || (kept.load(Ordering::SeqCst) == 1).then_some(()));
+        let others: Vec<_> =
+            (0..5).map(|_| scope.spawn(|| get(&beadle, "/page", GPTBOT).status)).collect();
+        let waiting = r#"beadle_people_first_requests{of="waiting",site="site.example"}"#;
+        beadle.wait_for_metric(waiting, 5.0);
+        assert_eq!(get(&beadle, "/page", BROWSER).status, 200);
+        drop(end);
+        assert_eq!(first.join().expect("an answer"), 200);
+        assert!(others.into_iter().all(|one| one.join().expect("an answer") == 200));
+        beadle.wait_for_metric(waiting, 0.0);
+    });
+    // Each of them counts once.
+    let report = beadle.verb(&["report", "--since", "1h", "--format", "json"]);
+    let rows = json_lines(&report);
+    let gptbot = rows.iter().find(|row| row["product_token"] == "GPTBot").expect("a row");
+    assert_eq!((&gptbot["requests"], &gptbot["limited"]), (&6.into(), &0.into()), "{gptbot}");
+    let explained = beadle.verb(&["explain", "--user-agent", GPTBOT, "/page"]);
+    let explained = String::from_utf8_lossy(&explained.stdout).into_owned();
+    assert!(
+        explained.contains("makes room for people, then for crawlers of search"),
+        "{explained}"
+    );
 }
 
 #[test]

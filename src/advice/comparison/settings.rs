@@ -137,13 +137,14 @@ fn breaker(breaker: &Breaker) -> String {
 }
 
 fn people_first(people_first: &PeopleFirst) -> String {
-    let PeopleFirst { latency, errors, crawlers_at_once, order, status } = people_first;
+    let PeopleFirst { latency, errors, crawlers_at_once, wait, order, status } = people_first;
     let latency =
         latency.map_or("usual times".to_owned(), |time| format!("{} ms", time.as_millis()));
     let most = crawlers_at_once.map_or(String::new(), |most| format!(", {most} crawlers at once"));
     let order: Vec<&str> = order.iter().map(|purpose| purpose.as_str()).collect();
     let order = if order.is_empty() { "no purpose".to_owned() } else { order.join(", ") };
-    format!("{latency}, {errors} errors{most}, {order} first, status {status}")
+    let wait = if wait.is_zero() { String::new() } else { format!(", wait {}", time(*wait)) };
+    format!("{latency}, {errors} errors{most}{wait}, {order} first, status {status}")
 }
 
 /// The answer to a refused request; its text by a checksum, as texts are long.

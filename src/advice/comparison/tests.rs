@@ -157,7 +157,7 @@ fn limits_are_rows_of_the_crawlers_that_they_name() {
           { user_agents: ["*"], concurrent: 2, together: true },
           { user_agents: [CCBot], requests: 1/10s, publish: true },
           { user_agents: [CCBot, GPTBot], requests: 30/1m }],
-          people_first: { latency: 800ms, crawlers_at_once: 8 }"#,
+          people_first: { latency: 800ms, crawlers_at_once: 8, wait: 2s }"#,
     );
     let shown = lines(&before, &after);
     let expected = "  *
@@ -169,7 +169,7 @@ fn limits_are_rows_of_the_crawlers_that_they_name() {
   GPTBot
     enforcement.rate_limits      1 request in 1 s, each crawler, burst 1, throttle -> none
   every client
-    enforcement.people_first     none -> 800 ms, 5% errors, 8 crawlers at once, search first, status 503";
+    enforcement.people_first     none -> 800 ms, 5% errors, 8 crawlers at once, wait 2s, search first, status 503";
     assert!(shown.contains(expected), "{shown}");
     assert_eq!(lines(&after, &after), "no difference in meaning");
 }

@@ -118,7 +118,7 @@ impl Families {
             )?,
             at_origin: gauges(
                 "beadle_people_first_requests",
-                "Requests at the origin, where people come first, by site and whether of people or of a crawler.",
+                "Requests at the origin, where people come first, by site: of people, of crawlers, or of crawlers that wait for it.",
                 &["site", "of"],
             )?,
             putting_off: gauges(

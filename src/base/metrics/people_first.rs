@@ -8,18 +8,18 @@ impl Metrics {
         self.families.put_off.with_label_values(&[site, product_token]).inc();
     }
 
-    /// Shows the limit for crawlers and what is at the origin of a site where people come first, and
-    /// whether crawlers are put off.
+    /// Shows the limit for crawlers of a site where people come first, the requests by what they are
+    /// of, and whether crawlers are put off.
     pub fn people_first(
         &self,
         site: &str,
         limit: u32,
-        (people, crawlers): (u32, u32),
+        requests: [(&str, u32); 3],
         is_active: bool,
     ) {
         self.families.putting_off.with_label_values(&[site]).set(is_active.into());
         self.families.crawlers_limit.with_label_values(&[site]).set(limit.into());
-        for (of, count) in [("people", people), ("crawler", crawlers)] {
+        for (of, count) in requests {
             self.families.at_origin.with_label_values(&[site, of]).set(count.into());
         }
     }

@@ -1,7 +1,7 @@
 //! The place of this node in its fleet, as the request path sees it.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -27,6 +27,8 @@ pub(super) struct Contacts {
     until: AtomicU64,
     /// Whether violations are excused from then on.
     excuses: AtomicBool,
+    /// The nodes of the fleet, as far as this one heard of them.
+    nodes: AtomicU32,
 }
 
 /// The fleet of a request; without one, nothing of it costs a lock.
@@ -41,7 +43,11 @@ pub(super) struct Fleet<'a> {
 impl Default for Contacts {
     /// There are no others.
     fn default() -> Self {
-        Self { until: AtomicU64::new(u64::MAX), excuses: AtomicBool::new(false) }
+        Self {
+            until: AtomicU64::new(u64::MAX),
+            excuses: AtomicBool::new(false),
+            nodes: AtomicU32::new(1),
+        }
     }
 }
 
@@ -53,6 +59,18 @@ impl Contacts {
             (false, false) => Contact::LostJudge,
             (false, true) => Contact::LostExcuse,
         }
+    }
+
+    /// The nodes that share a limit without telling each other: all, if this one is alone.
+    pub(super) fn nodes_apart(&self, steady: Duration) -> u32 {
+        match self.at(steady) {
+            Contact::Kept => 1,
+            Contact::LostJudge | Contact::LostExcuse => self.nodes.load(Ordering::Relaxed),
+        }
+    }
+
+    pub(super) fn note_nodes(&self, nodes: u32) {
+        self.nodes.store(nodes.max(1), Ordering::Relaxed);
     }
 
     pub(super) fn keep(&self, until: Duration, excuses: bool) {

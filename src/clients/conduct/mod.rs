@@ -18,6 +18,7 @@ mod ledger; // fetches of robots.txt
 mod limiter; // the request rate of each crawler
 mod network; // the network of a client
 mod observations; // what a node tells the others
+mod places; // the places of a request at the origin
 mod redirects; // free requests after redirects
 mod seats; // requests at the origin at one time
 mod sharing; // telling other nodes, and learning from them
@@ -25,7 +26,7 @@ mod site; // ladder and breaker of one site
 mod weight; // the weight of a decision
 
 pub use self::{
-    admission::{Admission, Load, Party, PutOff, Stay},
+    admission::{Admission, Full, Load, Party, PutOff, Stay, Waiting},
     label::label,
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
     limiter::TooSoon,
@@ -34,9 +35,10 @@ pub use self::{
         BreakerCount, LadderCount, LadderKey, Observations, Opening, PaceCount, RefusedCount,
         RungStep,
     },
+    places::{Limited, Places},
     redirects::Hop,
     seats::Seat,
     sharing::SiteByName,
     site::{Sighting, SiteConduct},
-    weight::{Conduct, Early, Limited, Weighed},
+    weight::{Conduct, Early, Weighed},
 };

@@ -92,6 +92,11 @@ impl Conduct {
         self.contacts.keep(until, excuses);
     }
 
+    /// Notes how many nodes there are. While this one is alone, it takes its part of each limit.
+    pub fn note_nodes(&self, nodes: usize) {
+        self.contacts.note_nodes(u32::try_from(nodes).unwrap_or(u32::MAX));
+    }
+
     /// Whether this node hears nothing of the others.
     pub fn is_alone(&self, moment: Moment) -> bool {
         self.fleet(moment.steady).is_alone()

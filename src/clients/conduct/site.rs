@@ -106,7 +106,8 @@ impl SiteConduct {
         };
         let (site, calmed) = (&site.name, admission.calmed(steady));
         let load = admission.load(rules);
-        let counts = (load.people, load.crawlers);
+        let counts =
+            [("people", load.people), ("crawler", load.crawlers), ("waiting", load.waiting)];
         metrics.people_first(site, load.limit, counts, load.is_active);
         if let Some(put_off) = calmed {
             tracing::info!(code = "people_first.ended", site, put_off, "no crawler is put off");

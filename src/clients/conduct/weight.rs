@@ -1,16 +1,13 @@
 //! The weight of a decision: the conduct of the client and the site's breaker may change the
 //! action.
 
-use std::{net::IpAddr, sync::OnceLock, time::Duration};
+use std::{sync::OnceLock, time::Duration};
 
 use crate::{
     base::metrics::Metrics,
     rules::{
         crawlers::Outcome,
-        enforce::{
-            self, Action, AppliedLimit, AppliedPace, Decision, Knowledge, Moment, Reason, Site,
-        },
-        policy::PaceMode,
+        enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason, Site},
     },
 };
 
@@ -22,7 +19,7 @@ use super::{
     limiter::{Key, Limiter, TooSoon},
     network::Network,
     redirects::{self, Hop, Redirects},
-    seats::{Seat, Seats},
+    seats::Seats,
     site::{Sighting, SiteConduct},
 };
 
@@ -33,7 +30,7 @@ pub struct Conduct {
     pub ledger: Ledger,
     pub(super) limiter: Limiter,
     redirects: Redirects,
-    seats: Seats,
+    pub(super) seats: Seats,
     /// What the other nodes of a fleet have to hear of.
     pub(super) collector: OnceLock<Collector>,
     pub(super) contacts: Contacts,
@@ -44,15 +41,6 @@ pub struct Conduct {
 pub struct Early<'r> {
     /// The pace.
     pub pace: AppliedPace<'r>,
-    /// The time until the next request passes.
-    pub too_soon: TooSoon,
-}
-
-/// A request beyond a limit of the operator.
-#[derive(Clone, Copy, Debug)]
-pub struct Limited<'r> {
-    /// The limit.
-    pub applied: AppliedLimit<'r>,
     /// The time until the next request passes.
     pub too_soon: TooSoon,
 }
@@ -118,37 +106,6 @@ impl Conduct {
             (None, None) => (decision.action, decision.reason),
         };
         Weighed { decision: Decision { action, reason, ..decision }, early, hop }
-    }
-
-    /// Counts a request of a client at this address against limits of the operator, by a monotonic
-    /// clock. Returns its places at the origin, and the limit that it is beyond; one in the mode `log`
-    /// refuses nothing.
-    pub fn limit<'r>(
-        &self,
-        site: &Site,
-        address: IpAddr,
-        limits: &[AppliedLimit<'r>],
-        now: Duration,
-    ) -> (Vec<Seat>, Option<Limited<'r>>) {
-        let mut seats = Vec::new();
-        for mode in [PaceMode::Throttle, PaceMode::Log] {
-            let of_mode = || limits.iter().filter(|one| one.limit.mode == mode);
-            let beyond =
-                |at, too_soon| of_mode().nth(at).map(|one| Limited { applied: *one, too_soon });
-            let keys: Vec<_> =
-                of_mode().map(|one| (Key::of_limit(&site.name, one, address), one.limit)).collect();
-            for (at, (key, limit)) in keys.iter().enumerate() {
-                let Some(most) = limit.concurrent else { continue };
-                let Some(seat) = self.seats.take(key.clone(), most) else {
-                    return (seats, beyond(at, TooSoon { retry_after: 1 }));
-                };
-                seats.push(seat);
-            }
-            if let Err((at, too_soon)) = self.limiter.count(&keys, now) {
-                return (seats, beyond(at, too_soon));
-            }
-        }
-        (seats, None)
     }
 
     /// Notes the status of the response to a request with a pace. A redirect gives the crawler a

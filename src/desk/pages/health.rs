@@ -88,13 +88,15 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
         || vec![fact("claims", "not checked: the policy has no section 'evidence'")],
         |verifier| evidence(verifier, &live.handles),
     );
+    let groups = vec![
+        Group { name: "Policy", facts: policy(live, &published, &state) },
+        Group { name: "Records", facts: records(&live.handles) },
+        Group { name: "Evidence", facts: evidence },
+        Group { name: "People first", facts: sites().filter_map(people_first).collect() },
+    ];
     Health {
         troubles,
-        groups: vec![
-            Group { name: "Policy", facts: policy(live, &published, &state) },
-            Group { name: "Records", facts: records(&live.handles) },
-            Group { name: "Evidence", facts: evidence },
-        ],
+        groups: groups.into_iter().filter(|group| !group.facts.is_empty()).collect(),
         origins: sites()
             .map(|(site, served)| origin(site, served, &live.handles, &state))
             .collect(),
@@ -107,6 +109,21 @@ fn served(published: &Snapshot) -> impl Iterator<Item = (&enforce::Site, &Served
 
 fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
     Fact { name: name.into(), value: value.into(), is_bad: false }
+}
+
+/// What is at the origin of a site where crawlers make room for people.
+fn people_first((site, served): (&enforce::Site, &ServedSite)) -> Option<Fact> {
+    let rules = site.enforcement.people_first.as_ref()?;
+    let load = served.conduct.admission.as_ref()?.load(rules);
+    let put_off = if load.is_active { "; some were put off in the last minute" } else { "" };
+    let value = format!(
+        "{} of crawlers at the origin, {} at most now, {} waiting{put_off}; {} of people",
+        count(load.crawlers.into(), "request"),
+        load.limit,
+        load.waiting,
+        load.people
+    );
+    Some(fact(&site.name, value))
 }
 
 fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> {

@@ -60,6 +60,17 @@ pub fn explain(
     Ok(of_visit(&visit, text, rungs))
 }
 
+/// Whom a crawler makes room for at the origin.
+fn people_first(visit: &Visit<'_>) -> Option<String> {
+    let rules = visit.site.enforcement.people_first.as_ref()?;
+    let rank = visit.rank(&rules.order)?;
+    let before: Vec<_> = rules.order.iter().take(rank).map(|one| one.as_str()).collect();
+    Some(match before.is_empty() {
+        true => "makes room for people, before other crawlers".to_owned(),
+        false => format!("makes room for people, then for crawlers of {}", before.join(", ")),
+    })
+}
+
 /// A limit of the operator, with its place in the policy.
 fn limit_text(AppliedLimit { number, limit, .. }: &AppliedLimit<'_>) -> String {
     format!("{limit} ({}, rate_limits[{number}])", limit.mode.as_str())
@@ -106,6 +117,7 @@ fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
         crawl_delay: pace.map(|one| one.pace.interval().as_secs_f64()),
         crawl_delay_enforced: pace.map(|one| one.is_enforced),
         rate_limits: visit.limits().iter().map(limit_text).collect(),
+        people_first: people_first(visit),
         robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
         x_robots_tag: tags
             .as_ref()

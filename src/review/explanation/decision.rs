@@ -42,6 +42,9 @@ pub struct Explanation {
     /// The limits of the operator that count the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rate_limits: Vec<String>,
+    /// Whom the client makes room for at the origin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people_first: Option<String>,
     /// `Robots-Tag` of the answer.
     pub robots_tag: Option<String>,
     /// `X-Robots-Tag` of the answer.

@@ -7,7 +7,7 @@ use super::{
         Shape::{self, Boolean, Choice, Either, List, OneNumber, Text},
         key,
     },
-    values::{COUNT, CRAWLER_NAME, PACE, PATTERN, PURPOSE, SHARE, STANDING, TIME},
+    values::{COUNT, CRAWLER_NAME, PACE, PATTERN, PURPOSE, SHARE, SHORT_TIME, STANDING, TIME},
 };
 
 /// `sites[].enforcement`.
@@ -126,6 +126,9 @@ pub static PEOPLE_FIRST: Section = Section {
             .means("share of failed responses (5xx, 429 or none) at which the limit falls"),
         key("crawlers_at_once", Shape::Integer(1, 10_000), Words("as many as the origin takes"))
             .means("most requests of crawlers at the origin at one time"),
+        key("wait", SHORT_TIME, Value("0s")).means(
+            "time that a request of a crawler may wait for room before it is put off; at most 10 s",
+        ),
         key("order", List(&PURPOSE), Value("[search]"))
             .means("purposes of crawlers that come first, in this order; then the others"),
         key("status", OneNumber(&[503, 429]), Value("503"))

@@ -83,6 +83,8 @@ pub(super) const NAME: Shape = form("^[A-Za-z0-9._-]{1,64}$", "edge-1");
 pub(super) const EMAIL: Shape = form("^(mailto:)?[^\\s@,:?]+@[^\\s@,:?]+$", "admin@example.com");
 /// A time with its unit.
 pub(super) const TIME: Shape = form("^[0-9]+\\s*(ms|s|m|h|d)\\s*$", "1h");
+/// A short time with its unit.
+pub(super) const SHORT_TIME: Shape = form("^[0-9]+\\s*(ms|s)\\s*$", "2s");
 /// A size with its unit.
 pub(super) const SIZE: Shape = form("^[0-9]+\\s*(kB|MB|GB|TB|KiB|MiB|GiB|TiB)\\s*$", "2GiB");
 /// A percentage.

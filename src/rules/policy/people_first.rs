@@ -20,6 +20,8 @@ pub struct PeopleFirst {
     pub errors: Share,
     /// The most requests of crawlers at the origin at one time; `None` adapts alone.
     pub crawlers_at_once: Option<u32>,
+    /// How long a crawler's request may wait for room (default 0).
+    pub wait: Duration,
     /// The purposes that come first, in this order (default search).
     pub order: Vec<Purpose>,
     /// The status for a crawler that is put off (default 503).
@@ -31,6 +33,7 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<PeopleFirst> 
     const SHORTEST: Duration = Duration::from_millis(1);
     const LONGEST: Duration = Duration::from_secs(3_600);
     let fields = at.fields(&keys::PEOPLE_FIRST, findings)?;
+    const LONGEST_WAIT: Duration = Duration::from_secs(10);
     let range = SHORTEST..=LONGEST;
     let latency = fields.read("latency", |at, findings| at.duration(range, findings), findings);
     let order = match fields.take("order") {
@@ -41,6 +44,7 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<PeopleFirst> 
         latency,
         errors: fields.value("errors", share::read, Share::parse, findings),
         crawlers_at_once: fields.some_number("crawlers_at_once", findings),
+        wait: fields.time("wait", Duration::ZERO..=LONGEST_WAIT, findings),
         order,
         status: fields.value("status", status, |text| text.parse().ok(), findings),
     })

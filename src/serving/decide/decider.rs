@@ -87,7 +87,7 @@ impl Decider {
     fn decide(&self, question: &Question<'_>) -> Response<Page> {
         let (request, moment) = (question.request(), self.clock.moment());
         let started = Instant::now();
-        let Reception { answer, mut passage } = self.gate.authorize(&request, moment);
+        let Reception { answer, mut passage, .. } = self.gate.authorize(&request, moment);
         let is_judged = passage.served().is_some();
         if !request.is_about_server() && is_judged {
             self.metrics.decision_seconds.observe(started.elapsed().as_secs_f64());

@@ -1,103 +1,140 @@
-//! Requests beyond a limit of the operator, and those that make room for people.
+//! Room at the origin: limits of the operator, and people who come first.
+
+use std::time::Duration;
 
 use crate::{
-    clients::conduct::{self, Limited, Load, Party, PutOff, Seat, Stay, Weighed},
+    clients::conduct::{self, Full, Limited, Load, Party, Places, PutOff, Stay, Waiting, Weighed},
     rules::{
-        enforce::{Action, Decision, Reason},
+        enforce::{Action, Decision},
         policy::PaceMode,
     },
 };
 
-use super::{Gate, answer::Answer, page, visit::Visit};
+use super::{
+    Answering, Gate,
+    room::{NoRoom, Room},
+    visit::Visit,
+};
 
 const fn refuses(action: Action) -> bool {
     matches!(action, Action::Throttle | Action::Block)
 }
 
 impl Gate {
-    /// Weighs a decision, and counts the request against the limits of the operator if it would go on
-    /// to the origin. One beyond a limit is neither obedience nor a violation. But a violation that
-    /// is only logged stays one. Returns its places at the origin, too, and the limit that refuses it.
+    /// Weighs a decision. If the request would go on to the origin, this looks for room there first: one
+    /// without room is neither obedience nor a violation. But a violation that is only logged stays one.
     pub(super) fn weigh<'a>(
         &self,
         visit: &'a Visit<'_>,
         decision: Decision<'a>,
-    ) -> (Weighed<'a>, Vec<Seat>, Option<Limited<'a>>) {
-        let before = (!refuses(decision.action)).then(|| self.limit(visit));
-        if let Some((_, Some(limited))) = before
-            && decision.action == Action::Pass
+        answering: Answering,
+        waiting: &mut Option<Waiting>,
+    ) -> (Weighed<'a>, Result<Room, NoRoom<'a>>) {
+        let may_pass = !refuses(decision.action);
+        let longest = visit.site.enforcement.people_first.as_ref().map(|rules| rules.wait);
+        let queue = (longest.unwrap_or_default(), waiting);
+        let found = may_pass.then(|| self.find_room(visit, answering, queue));
+        if let Some(Err(no_room)) = found
+            && (decision.action == Action::Pass || matches!(no_room, NoRoom::Waits))
         {
-            let decision = refused(decision, Reason::Limit);
-            let weighed = Weighed { decision, early: None, hop: None };
-            return (weighed, Vec::new(), Some(limited));
+            let decision = self.without_room(visit, decision, &no_room);
+            return (Weighed { decision, early: None, hop: None }, Err(no_room));
         }
         let mut weighed = self.conduct.weigh(visit.sighting(), decision, visit, &self.metrics);
         if refuses(weighed.decision.action) {
-            return (weighed, Vec::new(), None);
+            return (weighed, Ok(Room::default()));
         }
-        // The breaker may let pass what the rules refuse.
-        let (seats, limited) = before.unwrap_or_else(|| self.limit(visit));
-        if limited.is_some() {
+        // The breaker may let pass what the rules refuse. Such a request has been weighed, so it can't wait.
+        let queue = (Duration::ZERO, &mut None);
+        let found = found.unwrap_or_else(|| self.find_room(visit, answering, queue));
+        let room = found.and_then(|(places, stay)| self.count_in(visit, places, stay));
+        if let Err(no_room) = &room {
             weighed.hop = None;
-            weighed.decision = refused(weighed.decision, Reason::Limit);
+            weighed.decision = self.without_room(visit, weighed.decision, no_room);
         }
-        (weighed, seats, limited)
+        (weighed, room)
     }
 
-    /// Counts a request against the limits of the operator. Returns its places at the origin, and the
-    /// limit that it is beyond, if that refuses it.
-    fn limit<'a>(&self, visit: &'a Visit<'_>) -> (Vec<Seat>, Option<Limited<'a>>) {
-        let limits = visit.limits();
-        if limits.is_empty() {
-            return (Vec::new(), None);
-        }
-        let (address, now) = (visit.client.address, visit.moment().steady);
-        let (seats, limited) = self.conduct.limit(visit.site, address, &limits, now);
-        let Some(limited) = limited else { return (seats, None) };
-        let label = conduct::label(limited.applied.name);
-        let mode = limited.applied.limit.mode;
-        self.metrics.limited(&visit.site.name, label, mode.as_str());
-        if mode == PaceMode::Log {
-            return (seats, None);
-        }
-        (Vec::new(), Some(limited))
-    }
-
-    /// Admits a request to the origin, where people come first. Returns its stay there, or the answer
-    /// for a crawler that has to come back later.
-    pub(super) fn admit(
+    /// Looks for room at the origin. The request does not count against the limits yet.
+    fn find_room<'a>(
         &self,
-        visit: &Visit<'_>,
-        weighed: &mut Weighed<'_>,
-    ) -> Result<Option<Stay>, Answer> {
-        let conduct = &visit.served.conduct;
-        let (Some(rules), Some(admission)) =
-            (&visit.site.enforcement.people_first, &conduct.admission)
-        else {
-            return Ok(None);
+        visit: &'a Visit<'_>,
+        answering: Answering,
+        queue: (Duration, &mut Option<Waiting>),
+    ) -> Result<(Option<Places<'a>>, Option<Stay>), NoRoom<'a>> {
+        let (limits, now) = (visit.limits(), || visit.moment().steady);
+        let places = match limits.is_empty() {
+            true => None,
+            false => {
+                let reserved =
+                    self.conduct.reserve(visit.site, visit.client.address, limits, now());
+                Some(reserved.map_err(NoRoom::Limit)?)
+            }
         };
-        if visit.target.is_robots_txt() {
-            return Ok(None);
-        }
+        let conduct = &visit.served.conduct;
+        let (Some(rules), Some(admission), Answering::Beadle, false) = (
+            &visit.site.enforcement.people_first,
+            &conduct.admission,
+            answering,
+            visit.target.is_robots_txt(),
+        ) else {
+            return Ok((places, None));
+        };
         let party = match visit.rank(&rules.order) {
             Some(rank) => Party::Crawler { rank },
             None => Party::Person,
         };
         let request = (visit.request.method.as_str(), visit.request.target);
-        match admission.admit(rules, party, request, visit.moment().steady) {
-            Ok(stay) => Ok(Some(stay)),
-            Err(put_off) => {
-                self.report(visit, weighed, put_off);
-                weighed.hop = None;
-                weighed.decision = refused(weighed.decision, Reason::PeopleFirst);
-                Err(Answer::later(rules.status, page::later(visit)))
-            }
+        let stay = admission.admit(rules, party, request, now(), queue);
+        match stay {
+            Ok(stay) => Ok((places, Some(stay))),
+            Err(Full::PutOff(put_off)) => Err(NoRoom::PutOff(put_off)),
+            Err(Full::Waits) => Err(NoRoom::Waits),
         }
     }
 
-    fn report(&self, visit: &Visit<'_>, weighed: &Weighed<'_>, put_off: PutOff) {
+    /// Counts a request against the limits of the operator.
+    fn count_in<'a>(
+        &self,
+        visit: &Visit<'_>,
+        places: Option<Places<'a>>,
+        stay: Option<Stay>,
+    ) -> Result<Room, NoRoom<'a>> {
+        let Some(places) = places else { return Ok(Room { seats: Vec::new(), stay }) };
+        let counted = self.conduct.count(places, visit.moment().steady);
+        let (seats, logged) = counted.map_err(NoRoom::Limit)?;
+        if let Some(limited) = logged {
+            self.count_limited(visit, &limited);
+        }
+        Ok(Room { seats, stay })
+    }
+
+    /// The decision about a request without room. A violation keeps its own reason.
+    fn without_room<'a>(
+        &self,
+        visit: &Visit<'_>,
+        decision: Decision<'a>,
+        no_room: &NoRoom<'_>,
+    ) -> Decision<'a> {
+        match no_room {
+            NoRoom::Limit(limited) => self.count_limited(visit, limited),
+            NoRoom::PutOff(put_off) => self.report(visit, &decision, *put_off),
+            NoRoom::Waits => {}
+        }
+        let is_pass = decision.action == Action::Pass;
+        let reason = if is_pass { no_room.reason() } else { decision.reason };
+        Decision { action: Action::Throttle, reason, ..decision }
+    }
+
+    fn count_limited(&self, visit: &Visit<'_>, limited: &Limited<'_>) {
+        let label = conduct::label(limited.applied.name);
+        let mode: PaceMode = limited.applied.limit.mode;
+        self.metrics.limited(&visit.site.name, label, mode.as_str());
+    }
+
+    fn report(&self, visit: &Visit<'_>, decision: &Decision<'_>, put_off: PutOff) {
         let site = &visit.site.name;
-        let label = conduct::label(visit.counted_name(&weighed.decision));
+        let label = conduct::label(visit.counted_name(decision));
         self.metrics.put_off(site, label);
         if put_off.is_first {
             let Load { limit, people, crawlers, .. } = put_off.load;
@@ -112,11 +149,4 @@ impl Gate {
             );
         }
     }
-}
-
-/// The decision about a request that is refused for another reason than a rule. A violation keeps its
-/// own reason.
-fn refused<'a>(decision: Decision<'a>, reason: Reason) -> Decision<'a> {
-    let reason = if decision.action == Action::Pass { reason } else { decision.reason };
-    Decision { action: Action::Throttle, reason, ..decision }
 }

@@ -22,7 +22,7 @@ use ipnet::IpNet;
 
 use crate::{
     base::metrics::Metrics,
-    clients::conduct::{self, Conduct, Fetches, Weighed},
+    clients::conduct::{self, Conduct, Fetches, Waiting, Weighed},
     records::{
         tally::{Claimant, Detail},
         violations::{Record, Sink},
@@ -45,7 +45,7 @@ mod client; // the client of a request
 mod counting; // a decision in the counts and metrics
 mod fields; // the fields that go on to the origin
 mod handover; // refusals that a server in front fetches
-mod limit; // a request beyond a limit of the operator
+mod limit; // limits of the operator, and people first
 mod location; // fields that name an origin by its address
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
@@ -55,6 +55,7 @@ mod record; // rows for the store
 mod referrer; // the page that led a person here
 mod refusal; // reasons to refuse before judging
 mod request; // a request as data
+mod room; // what a request takes of the origin
 mod series; // a request in the counts by hour
 mod tags; // the tags of a response
 mod target; // the octets of a target
@@ -80,8 +81,14 @@ pub use self::{
     visit::Visit,
 };
 use self::{
-    account::Account, broken::Broken, client::Client, handover::Handovers, passage::ServedAt,
-    record::Recorder, visit::Examination,
+    account::Account,
+    broken::Broken,
+    client::Client,
+    handover::Handovers,
+    passage::ServedAt,
+    record::Recorder,
+    room::{NoRoom, Room},
+    visit::Examination,
 };
 
 /// The decisions about requests, over the published state.
@@ -133,15 +140,30 @@ impl Gate {
     /// The path of a request: its site, the decision, its weight, and the action.
     pub fn receive(&self, request: &Request<'_>, moment: Moment) -> Reception {
         match self.handed_over(request, moment) {
-            Some(answer) => Reception { answer: Some(answer), passage: Passage::default() },
-            None => self.judge(request, moment, Answering::Beadle),
+            Some(answer) => Reception::answered(answer),
+            None => self.judge(request, moment, Answering::Beadle, None),
+        }
+    }
+
+    /// The path of a request that waits for room at the origin. It may have to wait on.
+    pub fn receive_again(
+        &self,
+        request: &Request<'_>,
+        moment: Moment,
+        reception: Reception,
+    ) -> Reception {
+        match reception.waiting {
+            Some(waiting) if waiting.may_go(moment.steady) => {
+                self.judge(request, moment, Answering::Beadle, Some(waiting))
+            }
+            _ => reception,
         }
     }
 
     /// The decision about a request that another server answers. robots.txt passes as well, and this
     /// is no fetch of it: Beadle does not know the bytes that the client gets.
     pub fn authorize(&self, request: &Request<'_>, moment: Moment) -> Reception {
-        self.judge(request, moment, Answering::Asker)
+        self.judge(request, moment, Answering::Asker, None)
     }
 
     /// Keeps a refusal for the server that asked, which may fetch it with this mark.
@@ -162,7 +184,13 @@ impl Gate {
         is_trusted.then(|| handovers.take(mark.as_bytes(), request.target, moment.steady)).flatten()
     }
 
-    fn judge(&self, request: &Request<'_>, moment: Moment, answering: Answering) -> Reception {
+    fn judge(
+        &self,
+        request: &Request<'_>,
+        moment: Moment,
+        answering: Answering,
+        mut waiting: Option<Waiting>,
+    ) -> Reception {
         let published = self.published();
         let visit = match self.visit(&published, request, (moment, Examination::Whole)) {
             Ok(visit) => visit,
@@ -171,16 +199,15 @@ impl Gate {
         let site = Some(ServedAt { published: Arc::clone(&published), number: visit.number });
         let class = visit.claim.class();
         if request.is_about_server() {
-            return Reception { answer: None, passage: Passage { site, ..Passage::default() } };
+            let passage = Passage { site, ..Passage::default() };
+            return Reception { passage, ..Reception::default() };
         }
         let decision = visit.decide();
+        let (mut weighed, room) = self.weigh(&visit, decision, answering, &mut waiting);
+        if matches!(room, Err(NoRoom::Waits)) {
+            return Reception { waiting, ..Reception::default() };
+        }
         self.count(&visit, &decision);
-        let (mut weighed, seats, limited) = self.weigh(&visit, decision);
-        let goes_on = matches!(weighed.decision.action, Action::Pass | Action::Log);
-        let admitted = match answering {
-            Answering::Beadle if goes_on => self.admit(&visit, &mut weighed),
-            Answering::Beadle | Answering::Asker => Ok(None),
-        };
         self.count_crawler(&visit, &weighed.decision);
         let account = self.access_log.map(|_| Box::new(Account::of(&visit, &weighed)));
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
@@ -206,18 +233,14 @@ impl Gate {
                 (answer, None)
             }
         };
-        let (stay, put_off) = match admitted {
-            Ok(stay) => (stay, None),
-            Err(answer) => (None, Some(answer)),
+        let (room, no_room) = match room {
+            Ok(room) => (room, None),
+            Err(no_room) => (Room::default(), no_room.answer(&visit)),
         };
-        let beyond = limited.map(|one| Answer::limited(page::limit(&one), &one));
-        let too_many = put_off.or(beyond).map(|one| one.tagged(visit.site, visit.target.letter()));
-        let answer = too_many.or(answer);
-        let refusal = None;
-        Reception {
-            answer,
-            passage: Passage { site, class, action, hop, seats, stay, record, refusal, account },
-        }
+        let no_room = no_room.map(|one| one.tagged(visit.site, visit.target.letter()));
+        let (answer, refusal, Room { seats, stay }) = (no_room.or(answer), None, room);
+        let passage = Passage { site, class, action, hop, seats, stay, record, refusal, account };
+        Reception { answer, passage, waiting: None }
     }
 
     /// A request at its site, before the decision.
@@ -276,7 +299,7 @@ impl Gate {
     pub fn refuse(&self, refusal: Refusal) -> Reception {
         self.metrics.refusal(refusal.code());
         let passage = Passage { refusal: Some(refusal), ..Passage::default() };
-        Reception { answer: Some(Answer::refusal(refusal)), passage }
+        Reception { passage, ..Reception::answered(Answer::refusal(refusal)) }
     }
 
     /// The reception of a request to a listener that only sends requests to HTTPS. Nothing is judged
@@ -289,10 +312,7 @@ impl Gate {
         // A default site takes any name at its own listeners, but leads nobody to one.
         let is_ours = |host: &&str| self.published.load().rulebook.site_of_host(host).is_some();
         match host.as_deref().filter(is_ours) {
-            Some(host) => {
-                let answer = Some(Answer::to_https(request, host));
-                Reception { answer, passage: Passage::default() }
-            }
+            Some(host) => Reception::answered(Answer::to_https(request, host)),
             None => self.refuse(Refusal::UnknownHost),
         }
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    clients::conduct::{Hop, Seat, Stay},
+    clients::conduct::{Hop, Seat, Stay, Waiting},
     records::violations::Record,
     rules::{
         crawlers::Class,
@@ -15,12 +15,29 @@ use crate::{
 use super::{account::Account, answer::Answer, refusal::Refusal};
 
 /// The outcome of a request at the gate.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reception {
     /// Beadle's own answer; `None` if the request goes on to the origin.
     pub answer: Option<Answer>,
     /// The passage that the edge hands back with the response.
     pub passage: Passage,
+    pub(super) waiting: Option<Waiting>,
+}
+
+impl Reception {
+    /// How often a request that waits is handed in again.
+    pub const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
+
+    /// The reception of a request that gets this answer.
+    pub fn answered(answer: Answer) -> Self {
+        Self { answer: Some(answer), ..Self::default() }
+    }
+
+    /// Whether the request waits for room at the origin, and nothing of it counts yet. Whoever keeps
+    /// it hands it in again.
+    pub fn waits(&self) -> bool {
+        self.waiting.is_some()
+    }
 }
 
 /// A request between the gate and its response.

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-use super::{Gate, Refusal, Request, broken::Broken, series, visit::Visit};
+use super::{Answering, Gate, Refusal, Request, broken::Broken, series, visit::Visit};
 
 /// A past request, judged.
 pub struct Past<'a> {
@@ -89,7 +89,8 @@ impl Gate {
             return Ok(None);
         }
         let decision = visit.decide();
-        let (mut weighed, ..) = self.weigh(&visit, decision);
+        // A log has no load. So nothing waits, and people_first puts nothing off.
+        let (mut weighed, _) = self.weigh(&visit, decision, Answering::Asker, &mut None);
         if let Some(hop) = weighed.hop.take() {
             self.conduct.responded(hop, status, || moment);
         }

@@ -105,7 +105,7 @@ impl<'a> Visit<'a> {
     }
 
     /// The place of a crawler in the order of those that make room for people; `None` for people.
-    pub(super) fn rank(&self, order: &[Purpose]) -> Option<usize> {
+    pub fn rank(&self, order: &[Purpose]) -> Option<usize> {
         enforce::rank(self.site, self.case(), order, self)
     }
 

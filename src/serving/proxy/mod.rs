@@ -39,7 +39,7 @@ use crate::{
     rules::policy::{self, Policy},
     serving::{
         edge::{self, AccessLog, Course, Phase},
-        gate::{self, Answer, Gate, Passage, Reception},
+        gate::{self, Answer, Gate, Reception},
     },
     state::publication::{Clock, Fault, Handles},
 };
@@ -88,11 +88,7 @@ impl Proxy {
         let access_log =
             log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
         let listeners = policy.server.listen.iter();
-        let limits = &policy.server.limits;
-        let most = limits.requests.unwrap_or(limits.connections);
-        let of_one = limits.requests_per_network;
-        let of_one =
-            of_one.unwrap_or_else(|| u32::try_from(most / 4).unwrap_or(u32::MAX).clamp(1, 1_000));
+        let (most, of_one) = policy.server.limits.at_origins();
         Self {
             gate,
             access_log,
@@ -117,10 +113,7 @@ impl Proxy {
         }
         let request = request(session);
         if let Some(answer) = self.challenges.answer(request.target) {
-            return Reception {
-                answer: Some(Answer::challenge(answer)),
-                passage: Passage::default(),
-            };
+            return Reception::answered(Answer::challenge(answer));
         }
         if !self.redirects.is_empty() && self.is_redirect(session) {
             return self.gate.redirect(&request);
@@ -234,7 +227,13 @@ impl ProxyHttp for Proxy {
         exchange: &mut Exchange,
     ) -> pingora::Result<bool> {
         self.set_limits(session);
-        let Reception { answer, passage } = self.receive(session);
+        let mut reception = self.receive(session);
+        while reception.waits() {
+            tokio::time::sleep(Reception::BETWEEN_LOOKS).await;
+            let moment = self.clock.moment();
+            reception = self.gate.receive_again(&request(session), moment, reception);
+        }
+        let Reception { answer, passage, .. } = reception;
         exchange.passage = passage;
         let answer = answer.or_else(|| self.take_place(session, exchange).err());
         match answer {

@@ -347,6 +347,9 @@ impl Member {
         let (nodes, lag) = now.map_or((0, 0), |(now, _)| {
             (self.state.roster.count(now) + 1, self.state.roster.lag(now))
         });
+        if !self.is_alone() {
+            self.handles.conduct.note_nodes(nodes);
+        }
         metrics.fleet(is_up, nodes, lag, now.map_or(0, |(_, shift)| -shift.0));
         let mut troubles = Vec::new();
         if !self.progress.has_joined {

@@ -17,10 +17,13 @@ use crate::rules::policy::PeopleFirst;
 
 mod baseline;
 mod trend;
+mod waiting; // requests that wait for room
 
+pub use self::waiting::Waiting;
 use self::{
     baseline::{Baselines, Class},
     trend::{Trend, Verdict},
+    waiting::{Place, Queue},
 };
 
 /// The limit before anything is known.
@@ -29,6 +32,8 @@ const START: f64 = 4.0;
 const MOST: f64 = 1_000.0;
 /// The crawlers' requests that may always be at the origin.
 const FLOOR: u32 = 1;
+/// The time between two of these while people take everything.
+const BETWEEN_CRAWLERS: Duration = Duration::from_secs(1);
 /// The limit after a failure, as a part of what was in use.
 const AFTER_FAILURE: f64 = 0.7;
 /// The least time between two falls because of failures.
@@ -71,8 +76,19 @@ pub struct Load {
     pub people: u32,
     /// The requests of crawlers.
     pub crawlers: u32,
+    /// Those of crawlers that wait for room.
+    pub waiting: u32,
     /// Whether a crawler was put off in the last minute.
     pub is_active: bool,
+}
+
+/// There is no room for a crawler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// It has to come back later.
+    PutOff(PutOff),
+    /// It waits for room.
+    Waits,
 }
 
 /// A crawler is put off.
@@ -117,8 +133,12 @@ struct State {
     look: Duration,
     /// When more crawlers than may always be there were there last.
     crowded: Duration,
+    /// When the last crawler came.
+    came: Option<Duration>,
     /// When one of each place in the order was put off last.
-    waiting: Vec<Option<Duration>>,
+    missed: Vec<Option<Duration>>,
+    /// The requests that wait for room.
+    queue: Queue,
     /// When a crawler was put off last, and how many since the first; `None` for a minute without one.
     put_off: Option<(Duration, u64)>,
 }
@@ -138,14 +158,17 @@ impl Default for State {
             looked: Duration::ZERO,
             look: Duration::ZERO,
             crowded: Duration::ZERO,
-            waiting: Vec::new(),
+            came: None,
+            missed: Vec::new(),
+            queue: Queue::default(),
             put_off: None,
         }
     }
 }
 
 impl Admission {
-    /// Admits a request to this path, by a monotonic clock. People are always admitted.
+    /// Admits a request to this path, by a monotonic clock. People are always admitted. Others may
+    /// wait for some time; then `waiting` keeps their place.
     ///
     /// # Errors
     /// The request is a crawler's, and there is no room for it.
@@ -155,10 +178,17 @@ impl Admission {
         party: Party,
         (method, path): (&str, &[u8]),
         now: Duration,
-    ) -> Result<Stay, PutOff> {
+        (longest, waiting): (Duration, &mut Option<Waiting>),
+    ) -> Result<Stay, Full> {
         let mut state = self.0.lock();
         if let Party::Crawler { rank } = party {
-            state.admit_crawler(rules, rank, now)?;
+            let place = state.queue.place(rank, waiting.as_ref());
+            if !state.admit_crawler(rules, place, now) {
+                if state.queue.lets_wait(place, now, (longest, waiting)) {
+                    return Err(Full::Waits);
+                }
+                return Err(Full::PutOff(state.put_off(rules, rank, now)));
+            }
         } else {
             state.people += 1;
         }
@@ -198,40 +228,50 @@ impl Admission {
 }
 
 impl State {
-    fn load(&self, rules: &PeopleFirst) -> Load {
-        let left = (self.limit as u32).saturating_sub(self.people);
-        let most = rules.crawlers_at_once.unwrap_or(u32::MAX);
-        let limit = left.max(FLOOR).min(most);
-        let is_active = self.put_off.is_some();
-        Load { limit, people: self.people, crawlers: self.crawlers, is_active }
+    /// What people leave of the limit.
+    fn left(&self) -> u32 {
+        (self.limit as u32).saturating_sub(self.people)
     }
 
-    fn admit_crawler(
-        &mut self,
-        rules: &PeopleFirst,
-        rank: usize,
-        now: Duration,
-    ) -> Result<(), PutOff> {
+    fn load(&self, rules: &PeopleFirst) -> Load {
+        let left = self.left();
+        let most = rules.crawlers_at_once.unwrap_or(u32::MAX);
+        let limit = left.max(FLOOR).min(most);
+        let waiting = self.queue.len() as u32;
+        let (people, crawlers) = (self.people, self.crawlers);
+        Load { limit, people, crawlers, waiting, is_active: self.put_off.is_some() }
+    }
+
+    /// Takes a place at the origin for a crawler, if there is one.
+    fn admit_crawler(&mut self, rules: &PeopleFirst, place: Place, now: Duration) -> bool {
         if self.crawlers > FLOOR && now.saturating_sub(self.looked) >= BETWEEN_LOOKS {
             (self.looked, self.look) = (now, now + LOOK);
         }
-        let load = self.load(rules);
+        let is_next = self.queue.is_next(place);
         let is_due = |at: &Duration| now.saturating_sub(*at) < TURN;
-        let has_turn = !self.waiting.iter().take(rank).flatten().any(is_due);
-        let has_room = self.crawlers < load.limit && has_turn && now >= self.look;
-        if has_room || self.crawlers < FLOOR {
-            self.crawlers += 1;
-            return Ok(());
+        let has_turn = is_next && !self.missed.iter().take(place.rank).flatten().any(is_due);
+        let is_full = self.crawlers >= self.load(rules).limit;
+        let has_room = !is_full && has_turn && now >= self.look;
+        let is_least = self.crawlers < FLOOR && is_next;
+        let is_rare = self.came.is_none_or(|at| now.saturating_sub(at) >= BETWEEN_CRAWLERS);
+        if (has_room || is_least) && (self.left() > 0 || is_rare) {
+            (self.crawlers, self.came) = (self.crawlers + 1, Some(now));
+            return true;
         }
-        if self.waiting.len() <= rank {
-            self.waiting.resize(rank + 1, None);
-        }
-        self.waiting[rank] = Some(now);
         // One that makes room for others says nothing about the limit.
         self.trend.is_wanted |= has_turn && now >= self.look;
+        false
+    }
+
+    fn put_off(&mut self, rules: &PeopleFirst, rank: usize, now: Duration) -> PutOff {
+        if self.missed.len() <= rank {
+            self.missed.resize(rank + 1, None);
+        }
+        self.missed[rank] = Some(now);
         let before = self.put_off.filter(|(last, _)| now.saturating_sub(*last) < QUIET);
+        let load = self.load(rules);
         self.put_off = Some((now, before.map_or(0, |(_, count)| count) + 1));
-        Err(PutOff { load, is_first: before.is_none() })
+        PutOff { load, is_first: before.is_none() }
     }
 
     fn leave(&mut self, party: Party) {

@@ -21,6 +21,21 @@ fn rules(text: &str) -> Arc<PeopleFirst> {
     Arc::clone(policy.sites[0].enforcement.people_first.as_ref().expect("it is set"))
 }
 
+/// Asks for admission; the request can't wait.
+fn ask(
+    admission: &Arc<Admission>,
+    rules: &Arc<PeopleFirst>,
+    party: Party,
+    request: (&str, &[u8]),
+    now: Duration,
+) -> Result<Stay, PutOff> {
+    let admitted = admission.admit(rules, party, request, now, (Duration::ZERO, &mut None));
+    admitted.map_err(|full| match full {
+        Full::PutOff(put_off) => put_off,
+        Full::Waits => panic!("it waits"),
+    })
+}
+
 fn milliseconds(time: u64) -> Duration {
     Duration::from_millis(time)
 }
@@ -74,7 +89,7 @@ fn simulate(rules: Option<&Arc<PeopleFirst>>, has_crawlers: bool, seconds: u64) 
         let is_person = what == "person";
         events.push(Reverse((now + if is_person { 50 } else { 5 }, what, 0)));
         let party = if is_person { Party::Person } else { FIRST };
-        let admitted = rules.map(|rules| admission.admit(rules, party, PAGE, milliseconds(now)));
+        let admitted = rules.map(|rules| ask(&admission, rules, party, PAGE, milliseconds(now)));
         let Ok(stay) = admitted.transpose() else { continue };
         stays.push((now, is_person, stay));
         if busy < WORKERS {
@@ -114,7 +129,7 @@ fn the_operators_latency_replaces_the_usual_times() {
 
 /// The requests of crawlers that are admitted now, of ten.
 fn admitted(admission: &Arc<Admission>, rules: &Arc<PeopleFirst>, now: u64) -> Vec<Stay> {
-    let admit = |_| admission.admit(rules, FIRST, PAGE, milliseconds(now)).ok();
+    let admit = |_| ask(admission, rules, FIRST, PAGE, milliseconds(now)).ok();
     (0..10).filter_map(admit).collect()
 }
 
@@ -142,7 +157,7 @@ fn the_limit_falls_at_once_when_the_origin_fails() {
 fn a_share_of_failures_may_be_usual() {
     let (admission, rules) = (Arc::new(Admission::default()), rules("errors: 50%"));
     for number in 0..100 {
-        let person = admission.admit(&rules, Party::Person, PAGE, milliseconds(2_000 * number));
+        let person = ask(&admission, &rules, Party::Person, PAGE, milliseconds(2_000 * number));
         let status = if number % 4 == 0 { 500 } else { 200 };
         person.expect("people pass").head(status, milliseconds(2_000 * number + 10));
     }
@@ -152,7 +167,7 @@ fn a_share_of_failures_may_be_usual() {
 #[test]
 fn people_always_pass_and_leave_with_their_head() {
     let (admission, rules) = (Arc::new(Admission::default()), rules(""));
-    let person = |now| admission.admit(&rules, Party::Person, PAGE, milliseconds(now));
+    let person = |now| ask(&admission, &rules, Party::Person, PAGE, milliseconds(now));
     let mut people: Vec<Stay> = (0..50).map(|_| person(1_000).expect("people pass")).collect();
     let load = admission.load(&rules);
     assert_eq!(load, Load { limit: 1, people: 50, ..Load::default() });
@@ -167,7 +182,7 @@ fn people_always_pass_and_leave_with_their_head() {
 #[test]
 fn those_who_come_first_get_the_next_place() {
     let (admission, rules) = (Arc::new(Admission::default()), rules(""));
-    let admit = |party, now| admission.admit(&rules, party, PAGE, milliseconds(now));
+    let admit = |party, now| ask(&admission, &rules, party, PAGE, milliseconds(now));
     let mut stays: Vec<Stay> = (0..4).map(|_| admit(OTHER, 1_000).expect("room")).collect();
     assert!(admit(FIRST, 1_000).is_err());
     stays.pop();
@@ -179,10 +194,75 @@ fn those_who_come_first_get_the_next_place() {
 }
 
 #[test]
+fn those_that_wait_get_their_places_in_order_before_new_ones() {
+    let admission = Arc::new(Admission::default());
+    let rules = rules("crawlers_at_once: 1, wait: 2s");
+    let admit = |party, now, waiting: &mut Option<Waiting>| {
+        admission.admit(&rules, party, PAGE, milliseconds(now), (rules.wait, waiting))
+    };
+    let at_origin = admit(OTHER, 0, &mut None).expect("room");
+    let mut waiting: Vec<Option<Waiting>> = vec![None, None, None];
+    for (at, party) in [OTHER, OTHER, FIRST].into_iter().enumerate() {
+        assert_eq!(admit(party, at as u64, &mut waiting[at]).err(), Some(Full::Waits));
+    }
+    assert_eq!(
+        admission.load(&rules),
+        Load { limit: 1, crawlers: 1, waiting: 3, ..Load::default() }
+    );
+    let may_go = |waiting: &[Option<Waiting>], now| -> Vec<bool> {
+        waiting.iter().flatten().map(|one| one.may_go(milliseconds(now))).collect()
+    };
+    // The first in the order came last.
+    assert_eq!(may_go(&waiting, 100), [false, false, true]);
+    drop(at_origin);
+    assert_eq!(admit(OTHER, 200, &mut waiting[1]).err(), Some(Full::Waits));
+    let at_origin = admit(FIRST, 200, &mut waiting[2]).expect("it is the next");
+    waiting.pop();
+    drop(at_origin);
+    assert_eq!(may_go(&waiting, 300), [true, false]);
+    // One that comes now has to wait behind them, and one of these has waited for too long.
+    let mut late = None;
+    assert_eq!(admit(OTHER, 1_900, &mut late).err(), Some(Full::Waits));
+    assert_eq!(may_go(&waiting, 2_001), [true, true]);
+    let put_off = admit(OTHER, 2_001, &mut waiting[1]).expect_err("it is not the next one");
+    assert!(matches!(put_off, Full::PutOff(PutOff { is_first: true, .. })), "{put_off:?}");
+    waiting.clear();
+    assert!(admit(OTHER, 2_002, &mut late).is_ok());
+    drop(late);
+    assert_eq!(admission.load(&rules).waiting, 0);
+}
+
+#[test]
+fn so_many_may_wait_and_no_more() {
+    let (admission, rules) =
+        (Arc::new(Admission::default()), rules("crawlers_at_once: 1, wait: 2s"));
+    let mut waiting: Vec<Option<Waiting>> = (0..102).map(|_| None).collect();
+    let mut full = waiting.iter_mut().map(|one| {
+        let queue = (rules.wait, one);
+        admission.admit(&rules, OTHER, PAGE, milliseconds(1_000), queue)
+    });
+    let _stay = full.next().expect("one").expect("room");
+    let waits = full.filter(|one| matches!(one, Err(Full::Waits))).count();
+    assert_eq!(waits, 100);
+}
+
+#[test]
+fn where_people_take_everything_crawlers_get_one_a_second() {
+    let (admission, rules) = (Arc::new(Admission::default()), rules(""));
+    let _people: Vec<_> =
+        (0..4).map(|_| ask(&admission, &rules, Party::Person, PAGE, milliseconds(0))).collect();
+    let passed = (0..50).filter(|number| {
+        let crawler = ask(&admission, &rules, OTHER, PAGE, milliseconds(10_000 + 100 * number));
+        crawler.is_ok()
+    });
+    assert_eq!(passed.count(), 5);
+}
+
+#[test]
 fn what_is_put_off_is_told_once() {
     let (admission, rules) = (Arc::new(Admission::default()), rules("crawlers_at_once: 1"));
-    let _stay = admission.admit(&rules, FIRST, PAGE, milliseconds(1_000)).expect("room");
-    let put_off = |now| admission.admit(&rules, FIRST, PAGE, milliseconds(now)).expect_err("no");
+    let _stay = ask(&admission, &rules, FIRST, PAGE, milliseconds(1_000)).expect("room");
+    let put_off = |now| ask(&admission, &rules, FIRST, PAGE, milliseconds(now)).expect_err("no");
     assert!(put_off(1_000).is_first && !put_off(2_000).is_first);
     assert_eq!(admission.calmed(milliseconds(61_999)), None);
     assert_eq!(admission.calmed(milliseconds(62_000)), Some(2));
@@ -195,9 +275,9 @@ fn a_cheap_page_does_not_make_a_search_slow() {
     let (admission, rules) = (Arc::new(Admission::default()), rules(""));
     for number in 0..400 {
         let now = 100 * number;
-        let crawler = admission.admit(&rules, FIRST, PAGE, milliseconds(now));
+        let crawler = ask(&admission, &rules, FIRST, PAGE, milliseconds(now));
         let (path, time) = [(&b"/logo.svg"[..], 2), (b"/search?q=x", 900)][number as usize % 2];
-        let person = admission.admit(&rules, Party::Person, ("GET", path), milliseconds(now));
+        let person = ask(&admission, &rules, Party::Person, ("GET", path), milliseconds(now));
         person.expect("people pass").head(200, milliseconds(now + time));
         drop(crawler);
     }

@@ -23,6 +23,13 @@ pub(super) struct Rate {
     pub(super) tolerance: Duration,
 }
 
+impl Rate {
+    /// The part of one node, where several share the rate and can't tell each other.
+    pub(super) fn of_one(self, nodes: u32) -> Self {
+        Self { interval: self.interval.saturating_mul(nodes), ..self }
+    }
+}
+
 /// The bucket of one crawler.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cell {

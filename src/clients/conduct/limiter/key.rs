@@ -8,6 +8,7 @@ use crate::{
     rules::{
         crawlers::{Name, Outcome},
         enforce::AppliedLimit,
+        policy::RateLimit,
     },
 };
 
@@ -98,6 +99,11 @@ pub(super) struct Limit {
 }
 
 impl Limit {
+    /// The limit of requests that the operator set, if there is one.
+    pub(super) fn of(one: &RateLimit) -> Option<Self> {
+        Some(Self { pace: one.pace?, times: 1, burst: one.burst })
+    }
+
     /// The rate, for a pace with the tolerance that a polite crawler needs. A limit is exact but for a
     /// tenth of the time of a request, without which each late request would cost a part of it.
     pub(super) fn rate(self) -> Rate {

@@ -26,7 +26,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::{
     formats::robots::Pace,
-    rules::{enforce::Moment, policy::RateLimit},
+    rules::enforce::{AppliedLimit, Moment},
 };
 
 use super::observations::PaceCount;
@@ -89,39 +89,48 @@ impl Limiter {
     /// The request comes too soon and does not count.
     pub(super) fn check(&self, key: &Key, pace: Pace, now: Duration) -> Result<(), TooSoon> {
         let limit = |times| Limit { pace, times, burst: 0 };
-        self.charge(key, limit(1), now).map_err(TooSoon::after)?;
+        self.charge(key, limit(1), 1, now).map_err(TooSoon::after)?;
         let Some(key) = key.of_all_networks() else { return Ok(()) };
         // The network has paid for this request already. So it waits for its own next one at least.
-        self.charge(&key, limit(NETWORKS), now)
+        self.charge(&key, limit(NETWORKS), 1, now)
             .map_err(|wait| TooSoon::after(wait.max(pace.interval())))
     }
 
-    /// Counts a request against limits of the operator, each with its key.
+    /// The limit of the operator that refuses a request: the one with the longest wait. Nothing counts.
+    ///
+    /// A node that is alone takes its part of each limit: one of `nodes`.
+    pub(super) fn beyond<'r>(
+        &self,
+        limits: &[(Key, AppliedLimit<'r>)],
+        nodes: u32,
+        now: Duration,
+    ) -> Option<(AppliedLimit<'r>, TooSoon)> {
+        let waits = limits.iter().filter_map(|(key, applied)| {
+            let cells = self.cells(Limit::of(applied.limit)?, now);
+            let rate = cells.rate.of_one(nodes);
+            let wait = cells.change(key, now, |cell| cell.wait(rate, now));
+            (!wait.is_zero()).then_some((wait, *applied))
+        });
+        let longest = waits.max_by_key(|(wait, _)| *wait);
+        longest.map(|(wait, applied)| (applied, TooSoon::after(wait)))
+    }
+
+    /// Counts a request against limits of the operator.
     ///
     /// # Errors
-    /// The request is beyond some of them, and counts for none. The one with the longest wait, by its
-    /// place among these.
-    pub(super) fn count(
+    /// The request is [`Self::beyond`] some of them, and counts for none.
+    pub(super) fn count<'r>(
         &self,
-        limits: &[(Key, &RateLimit)],
+        limits: &[(Key, AppliedLimit<'r>)],
+        nodes: u32,
         now: Duration,
-    ) -> Result<(), (usize, TooSoon)> {
-        let limit = |one: &RateLimit| Some(Limit { pace: one.pace?, times: 1, burst: one.burst });
-        let limits = || {
-            let limits = limits.iter().enumerate();
-            limits.filter_map(|(at, (key, one))| Some((at, key, limit(one)?)))
-        };
-        let waits = limits().filter_map(|(at, key, limit)| {
-            let cells = self.cells(limit, now);
-            let wait = cells.change(key, now, |cell| cell.wait(cells.rate, now));
-            (!wait.is_zero()).then_some((wait, at))
-        });
-        let longest = waits.max();
-        let beyond = |(wait, at)| (at, TooSoon::after(wait));
-        longest.map_or(Ok(()), |longest| Err(beyond(longest)))?;
-        for (at, key, limit) in limits() {
+    ) -> Result<(), (AppliedLimit<'r>, TooSoon)> {
+        self.beyond(limits, nodes, now).map_or(Ok(()), Err)?;
+        for (key, applied) in limits {
+            let Some(limit) = Limit::of(applied.limit) else { continue };
             // Another request may have come in between.
-            self.charge(key, limit, now).map_err(|wait| beyond((wait, at)))?;
+            let beyond = |wait| (*applied, TooSoon::after(wait));
+            self.charge(key, limit, nodes, now).map_err(beyond)?;
         }
         Ok(())
     }
@@ -156,10 +165,12 @@ impl Limiter {
         });
     }
 
-    /// Counts a request in one bucket. The error is the time until the next one passes.
-    fn charge(&self, key: &Key, limit: Limit, now: Duration) -> Result<(), Duration> {
+    /// Counts a request in one bucket of a number of nodes. The error is the time until the next one
+    /// passes.
+    fn charge(&self, key: &Key, limit: Limit, nodes: u32, now: Duration) -> Result<(), Duration> {
         let (cells, news) = (self.cells(limit, now), self.news.get());
-        cells.change(key, now, |cell| cell.charge(cells.rate, now, news.is_some()))?;
+        let rate = cells.rate.of_one(nodes);
+        cells.change(key, now, |cell| cell.charge(rate, now, news.is_some()))?;
         if let Some(news) = news {
             news.lock().add(key, limit, now);
         }

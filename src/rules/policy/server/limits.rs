@@ -32,6 +32,15 @@ pub struct Limits {
     pub handshake_time: Duration,
 }
 
+impl Limits {
+    /// The requests at origins at a time: of all clients, and of one network.
+    pub fn at_origins(&self) -> (usize, u32) {
+        let most = self.requests.unwrap_or(self.connections);
+        let quarter = || u32::try_from(most / 4).unwrap_or(u32::MAX).clamp(1, 1_000);
+        (most, self.requests_per_network.unwrap_or_else(quarter))
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         limits(&Fields::absent(&keys::LIMITS), &mut Findings::default())

@@ -122,3 +122,30 @@ fn a_violation_beyond_a_limit_is_recorded_and_gets_429() {
     assert_eq!(world.statuses("/private/x", GPTBOT, 3), [200, 429, 429]);
     assert_eq!(world.violations(), 3);
 }
+
+#[test]
+fn a_request_that_makes_room_for_people_uses_up_nothing() {
+    let world = World::of(
+        "    robots_txt: { groups: [{ user_agents: [\"*\"], disallow: [/private/], crawl_delay: 10 }] }
+    enforcement:
+      mode: throttle
+      people_first: { crawlers_at_once: 1 }
+      rate_limits: [{ user_agents: [bingbot], requests: 4/1h, burst: 4 }]
+",
+    );
+    let at_origin = world.receive(&Message::get("/page").user_agent(BINGBOT)).0;
+    assert!(at_origin.answer.is_none());
+    assert_eq!(world.statuses("/page", BINGBOT, 5), [503; 5]);
+    let put_off = "beadle_put_off_requests_total{product_token=\"bingbot\",site=\"site.example\"}";
+    assert_eq!(world.metric(put_off), 5.0);
+    // A violation that is only logged stays one.
+    assert_eq!((world.status("/private/x", GPTBOT), world.violations()), (503, 1));
+    drop(at_origin);
+    // Its pace lets three pass at once. What comes too soon uses up none of the limit.
+    assert_eq!(world.statuses("/page", BINGBOT, 4), [200, 200, 429, 429]);
+    world.pass(Duration::from_secs(20));
+    assert_eq!(world.statuses("/page", BINGBOT, 1), [200]);
+    world.pass(Duration::from_secs(20));
+    let answer = world.get("/page", BINGBOT);
+    assert_eq!((answer.status, answer.field("ratelimit-policy")), (429, "\"0\";q=4;w=3600"));
+}

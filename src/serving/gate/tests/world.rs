@@ -231,8 +231,8 @@ impl World {
         Self::start(sections, &one_site(site), FilesBySite::new(), since_start, folder)
     }
 
-    /// The response of the gate, or of the origin where the gate lets the request pass.
-    pub(super) fn send(&self, message: &Message) -> Response {
+    /// The reception of a request, whose response may come later.
+    pub(super) fn receive(&self, message: &Message) -> (Reception, Moment) {
         self.pass(TICK);
         let Message { method, target, host, peer, fields } = message;
         let moment = moment(self.since_start.get());
@@ -245,7 +245,13 @@ impl World {
             peer: peer.parse().expect("an address"),
             is_tls: false,
         };
-        let Reception { answer, mut passage } = self.gate.receive(&request, moment);
+        (self.gate.receive(&request, moment), moment)
+    }
+
+    /// The response of the gate, or of the origin where the gate lets the request pass.
+    pub(super) fn send(&self, message: &Message) -> Response {
+        let (Reception { answer, mut passage, .. }, moment) = self.receive(message);
+        let target = &message.target;
         let (status, fields, body) = match answer {
             Some(answer) => (answer.status.as_u16(), answer.fields, answer.body),
             None => {

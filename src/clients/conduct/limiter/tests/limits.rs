@@ -19,14 +19,20 @@ fn limit_of(text: &str) -> RateLimit {
     policy.sites[0].enforcement.rate_limits[0].clone()
 }
 
-fn key_of(limit: &RateLimit, name: &str, outcome: Outcome, address: &str) -> Key {
+fn counted<'l>(
+    limit: &'l RateLimit,
+    name: &'l str,
+    outcome: Outcome,
+    address: &str,
+) -> (Key, AppliedLimit<'l>) {
     let name = CATALOGUE.find(name).map(Name::Known).or(Some(Name::Declared(name)));
     let applied = AppliedLimit { number: 0, limit, name, outcome };
-    Key::of_limit("a.example", &applied, address.parse::<IpAddr>().expect("an address"))
+    let address = address.parse::<IpAddr>().expect("an address");
+    (Key::of_limit("a.example", &applied, address), applied)
 }
 
-fn passes(limiter: &Limiter, limit: &RateLimit, key: Key, now: u64) -> bool {
-    limiter.count(&[(key, limit)], milliseconds(now)).is_ok()
+fn passes(limiter: &Limiter, counted: (Key, AppliedLimit<'_>), now: u64) -> bool {
+    limiter.count(&[counted], 1, milliseconds(now)).is_ok()
 }
 
 fn moment(now: u64) -> Moment {
@@ -55,8 +61,8 @@ fn passed(limit: &RateLimit, addresses: u64, nodes: usize) -> u64 {
             }
         }
         let address = format!("192.0.{}.1", number % addresses);
-        let key = key_of(limit, "GPTBot", Outcome::Unknown, &address);
-        passed += u64::from(passes(&all[node], limit, key, now));
+        let counted = counted(limit, "GPTBot", Outcome::Unknown, &address);
+        passed += u64::from(passes(&all[node], counted, now));
     }
     passed
 }
@@ -100,8 +106,7 @@ fn neither_strangers_nor_impostors_use_up_what_the_crawler_has() {
     ] {
         let of = |number: u8| {
             let address = format!("192.0.{number}.7");
-            let key = key_of(&limit, "GPTBot", outcome, &address);
-            passes(&limiter, &limit, key, u64::from(number))
+            passes(&limiter, counted(&limit, "GPTBot", outcome, &address), u64::from(number))
         };
         assert_eq!((0..50).filter(|number| of(*number)).count(), expected, "{outcome:?}");
     }
@@ -113,8 +118,8 @@ fn neither_strangers_nor_impostors_use_up_what_the_crawler_has() {
         ("OneBot", "198.51.100.1", true),
         ("ClaudeBot", "192.0.2.1", true),
     ] {
-        let key = key_of(&limit, name, Outcome::Unverifiable, address);
-        assert_eq!(passes(&limiter, &limit, key, 0), expected, "{name} {address}");
+        let counted = counted(&limit, name, Outcome::Unverifiable, address);
+        assert_eq!(passes(&limiter, counted, 0), expected, "{name} {address}");
     }
 }
 
@@ -125,15 +130,34 @@ fn a_request_beyond_one_limit_counts_for_none() {
         limit_of("user_agents: [GPTBot], requests: 1/1m"),
         limit_of("user_agents: [\"*\"], requests: 1/1s"),
     );
-    let key = |limit: &RateLimit, scope: &str| Key {
-        scope: scope.to_owned(),
-        ..key_of(limit, "GPTBot", Outcome::Unknown, "192.0.2.1")
+    let of = |limit, scope: &str| {
+        let (key, applied) = counted(limit, "GPTBot", Outcome::Unknown, "192.0.2.1");
+        (Key { scope: scope.to_owned(), ..key }, applied)
     };
-    let both = [(key(&fast, "fast"), &fast), (key(&slow, "slow"), &slow)];
-    let at = |seconds: u64| limiter.count(&both, Duration::from_secs(seconds));
-    assert_eq!(at(0), Ok(()));
+    let both = [of(&fast, "fast"), of(&slow, "slow")];
+    let at = |seconds: u64| {
+        let limited = limiter.count(&both, 1, Duration::from_secs(seconds)).err();
+        limited.map(|(applied, too_soon)| (applied.limit.pace, too_soon.retry_after))
+    };
+    assert_eq!(at(0), None);
     for second in 1..=53 {
-        assert_eq!(at(second), Err((1, TooSoon { retry_after: 54 - second })), "{second}");
+        assert_eq!(at(second), Some((slow.pace, 54 - second)), "{second}");
     }
-    assert_eq!(at(54), Ok(()));
+    assert_eq!(at(54), None);
+}
+
+#[test]
+fn a_node_that_is_alone_takes_its_part() {
+    let (limiter, limit) =
+        (Limiter::default(), limit_of("user_agents: [GPTBot], requests: 60/1m, burst: 3"));
+    let passed = |nodes: u32, seconds: std::ops::Range<u64>| {
+        let times = seconds.flat_map(|second| (0..5).map(move |part| 1_000 * second + 200 * part));
+        let counted = || counted(&limit, "GPTBot", Outcome::Unknown, "192.0.2.1");
+        let passes = |now: &u64| limiter.count(&[counted()], nodes, milliseconds(*now)).is_ok();
+        times.filter(passes).count()
+    };
+    assert_eq!(passed(1, 0..60), 62);
+    // The bucket stays the same.
+    assert_eq!(passed(3, 60..120), 20);
+    assert_eq!(passed(1, 120..180), 60);
 }
