@@ -6,8 +6,8 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("base", &BASE, 3_730),
     (
         "formats",
-        &["framing", "access_log", "robots", "probe", "robots_tag", "signature", "valkey"],
-        15_000,
+        &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
+        15_130,
     ),
     ("rules", &["crawlers", "keys", "policy", "enforce"], 18_270),
     ("advice", &["lint", "comparison", "import", "starter", "manual"], 7_500),
@@ -83,7 +83,7 @@ pub(crate) const CRATES: [(&str, &str); 61] = [
     ("x509_parser", "tls/pair.rs"),
     ("mimalloc", "main.rs"),
     ("memchr", "access_log/ crawlers/ robots/ record/path_pattern.rs replay/"),
-    ("sfv", "robots_tag/ robots/other_record.rs signature/"),
+    ("sfv", "robots_tag/ usage/ signature/"),
     ("serde_yaml", "policy/yaml.rs import/anubis.rs"),
     (
         "serde",
@@ -195,7 +195,7 @@ pub(crate) const EFFECTS: [&str; 13] = [
     ".await",
     "async",
 ];
-pub(crate) const PURE_ROOMS: &str = "framing access_log robots probe robots_tag signature crawlers keys \
+pub(crate) const PURE_ROOMS: &str = "framing access_log usage robots probe robots_tag signature crawlers keys \
     valkey policy enforce lint comparison import starter audit manual record conduct fleet report gate \
     explanation trial";
 

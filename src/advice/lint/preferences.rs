@@ -2,7 +2,10 @@
 
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown},
-    formats::robots::{Pattern, Record},
+    formats::{
+        robots::{Pattern, Record},
+        usage::{Carrier, Preference, Statement, split_path},
+    },
 };
 
 use super::{findings::Findings, subject::Subject};
@@ -25,7 +28,7 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
                 "'{}: {}' permits a use ({}) of pages that {} closes",
                 shown(&record.name),
                 shown(&record.value),
-                shown(permission),
+                permission,
                 rule.rule.quoted_with_line()
             );
             let finding = Diagnostic::note("lint.unusable_permission", message)
@@ -36,21 +39,11 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
 }
 
 /// The path and the first permission of a preference record.
-fn permission(record: &Record) -> Option<(&str, &str)> {
-    let is_signal = record.name.eq_ignore_ascii_case("content-signal");
-    if !is_signal && !record.name.eq_ignore_ascii_case("content-usage") {
-        return None;
-    }
-    let value = record.value.trim();
-    let (path, said) = match value.starts_with('/') {
-        true => value.split_once([' ', '\t'])?,
-        false => ("/", value),
-    };
-    let permits = |one: &&str| {
-        one.split_once('=').is_some_and(|(_, says)| {
-            let says = says.split(';').next().unwrap_or_default().trim();
-            says == if is_signal { "yes" } else { "y" }
-        })
-    };
-    said.split(',').map(str::trim).find(permits).map(|permission| (path, permission))
+fn permission(record: &Record) -> Option<(&str, String)> {
+    let carrier = Carrier::named(&record.name)?;
+    let (path, said) = split_path(record.value.trim());
+    let stated = carrier.read(said.as_bytes());
+    let (category, said) = stated.stated().find(|(_, said)| *said == Preference::Allow)?;
+    let permission = Statement::default().with(category, Some(said));
+    Some((path.unwrap_or("/"), carrier.write(&permission)?))
 }

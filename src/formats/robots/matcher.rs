@@ -28,8 +28,10 @@ use super::{
     robots_txt::{Group, RobotsTxt},
     rule::{Directive, Rule},
     rule_set::{Precedence, Ranked, RuleSet},
+    usage_record::Usage,
     verdict::{Access, Explanation, Form, Verdict},
 };
+use crate::formats::usage::Carrier;
 
 /// A robots.txt compiled for judging. Immutable; share it behind an `Arc`.
 #[derive(Debug)]
@@ -173,6 +175,26 @@ impl Matcher {
     /// Whether a group of the scope sets a pace, at least for a part of the day.
     pub fn is_paced(&self, scope: Scope) -> bool {
         self.sets_of(scope).any(|set| !set.paces.is_empty())
+    }
+
+    /// What the records of a carrier state about the use of `target`. A target that may not be
+    /// fetched has no preferences (draft-ietf-aipref-attach §3.1). Tries each record.
+    pub fn usage(&self, scope: Scope, carrier: Carrier, target: &Target<'_>) -> Usage<'_> {
+        match self.verdict_judged(scope, target).access {
+            Access::Allow => self.usage_as_written(scope, carrier, target),
+            Access::Disallow => Usage::default(),
+        }
+    }
+
+    /// What the records of a carrier state about `target`, whether it may be fetched or not.
+    pub fn usage_as_written(
+        &self,
+        scope: Scope,
+        carrier: Carrier,
+        target: &Target<'_>,
+    ) -> Usage<'_> {
+        let records = self.sets_of(scope).flat_map(|set| &set.usages);
+        Usage::about(records.filter(|one| one.carrier == carrier), target.judged())
     }
 
     /// Judges `target` by its letter and, if that is allowed, in each other form that an origin may

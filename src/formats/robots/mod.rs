@@ -107,7 +107,7 @@
 //! [`merge`] makes one file of the origin's and the operator's own, by their meaning for crawlers.
 //! [`Overlap`] compares a file with older editions, so that one verdict answers for most of them.
 //!
-//! May use: `diagnostic`, `escape`, `bytes`, `memchr`, `sfv`. Must not know: clocks, sockets,
+//! May use: `usage`, `diagnostic`, `escape`, `bytes`, `memchr`. Must not know: clocks, sockets,
 //! policies, crawlers.
 
 // The values.
@@ -140,6 +140,7 @@ mod pace_record; // The records that set a group's pace.
 pub mod path; // The path of a request.
 mod rule_set; // The rules of groups with the same names, compiled.
 mod trie; // The rules without wildcards, as a tree.
+mod usage_record; // The records that state preferences about use.
 mod verdict; // The answer and the rule that decided.
 mod windows; // The rules with wildcards, as an index.
 
@@ -174,4 +175,5 @@ pub use path::{Target, origin_form};
 pub use pattern::{Pattern, Symbol};
 pub use robots_txt::{Group, RobotsTxt, UserAgent};
 pub use rule::{Directive, Rule};
+pub use usage_record::{Usage, UsageRecord};
 pub use verdict::{Access, Explanation, Form, Match, Verdict};

@@ -15,14 +15,15 @@
 //! A check changes nothing: a record that fails it is kept as it stands. A record outside this table
 //! is never reported.
 
-use sfv::{BareItem, Dictionary, ListEntry, Parser};
-
 use super::{
     line_count::lines,
     line_kind,
     pace::{self, Span},
 };
-use crate::base::{diagnostic::Diagnostic, escape};
+use crate::{
+    base::{diagnostic::Diagnostic, escape},
+    formats::usage::{Carrier, split_path},
+};
 
 /// A line outside the protocol itself (§2.2.4), such as `Sitemap` or `Content-Signal`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -207,38 +208,10 @@ fn is_clean_param(value: &str) -> bool {
         && words.next().is_none()
 }
 
-/// One or more of `signal=yes` and `signal=no`. Signals outside the draft may have any value.
 fn is_signal(value: &str) -> bool {
-    after_path(value).split(',').all(|signal| {
-        let Some((name, says)) = signal.split_once('=') else { return false };
-        let (name, says) = (name.trim().to_ascii_lowercase(), says.trim());
-        match name.as_str() {
-            "search" | "ai-input" | "ai-train" => matches!(says, "yes" | "no"),
-            "use" => matches!(says, "immediate" | "reference" | "full"),
-            _ => !name.is_empty() && !says.is_empty(),
-        }
-    })
+    Carrier::ContentSignal.is_valid(split_path(value).1)
 }
 
-/// A Dictionary with at least one member. The two keys of the vocabulary have `y` or `n`.
 fn is_usage(value: &str) -> bool {
-    let Ok(usage) = Parser::new(after_path(value)).parse::<Dictionary>() else { return false };
-    let says = |entry: &ListEntry| match entry {
-        ListEntry::Item(item) => {
-            matches!(&item.bare_item, BareItem::Token(word) if matches!(word.as_str(), "y" | "n"))
-        }
-        ListEntry::InnerList(_) => false,
-    };
-    !usage.is_empty()
-        && usage
-            .iter()
-            .all(|(key, entry)| !matches!(key.as_str(), "train-ai" | "search") || says(entry))
-}
-
-/// The value without the optional path before it.
-fn after_path(value: &str) -> &str {
-    if !value.starts_with('/') {
-        return value;
-    }
-    value.split_once([' ', '\t']).map_or("", |(_, rest)| rest.trim_start())
+    Carrier::ContentUsage.is_valid(split_path(value).1)
 }

@@ -15,6 +15,7 @@ use super::{
     robots_txt::RobotsTxt,
     rule::{Directive, Rule},
     trie::{self, Literal, Trie},
+    usage_record::UsageRecord,
     verdict::Match,
     windows::Windows,
 };
@@ -31,6 +32,8 @@ pub(super) struct RuleSet {
     pub(super) rules: Vec<Ranked>,
     /// The records that can set a pace.
     pub(super) paces: Vec<PaceRecord>,
+    /// The records that state preferences.
+    pub(super) usages: Vec<UsageRecord>,
     search: Search,
     /// The rules as they are compared with forms of other views, compiled when one is judged.
     views: [OnceLock<Part>; 5],
@@ -133,11 +136,14 @@ impl RuleSet {
         let names_query = rules.iter().filter(is_disallow).any(|ranked| ranked.is_in(of_queries));
         let encodes = rules.iter().any(Ranked::encodes);
         let search = Search::new(compiled.into_iter().map(|(_, pattern)| pattern).collect());
-        let paces = PaceRecord::candidates(groups().flat_map(|group| &group.records));
+        let records = || groups().flat_map(|group| &group.records);
+        let paces = PaceRecord::candidates(records());
+        let usages = records().filter_map(UsageRecord::of).collect();
         Self {
             tokens,
             rules,
             paces,
+            usages,
             search,
             views: Default::default(),
             names_query,

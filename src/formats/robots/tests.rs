@@ -9,6 +9,7 @@ mod naive_matcher;
 mod overlap;
 mod parse;
 mod records;
+mod usage;
 
 use super::*;
 
