@@ -19,7 +19,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("clients", &["evidence", "conduct"], 8_425),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_600),
     ("state", &["fleet", "publication", "exchange"], 10_865),
-    ("serving", &["gate", "edge", "proxy", "decide"], 8_640),
+    ("serving", &["gate", "edge", "proxy", "decide"], 8_690),
     ("review", &["report", "explanation", "replay", "trial", "audit"], 10_900),
     ("desk", &["admin", "pages", "api"], 8_750),
     ("program", &["console", "service", "cli"], 9_500),
