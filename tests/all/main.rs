@@ -55,6 +55,7 @@ mod origins; // the same, with real origins behind the program
 mod other_forms; // other forms of closed paths are no violations
 mod pace; // a crawler's speed and its place on the ladder
 mod people_first; // crawlers take what people leave
+mod preferences; // what the content may be used for
 mod probe; // an origin is asked how it reads paths
 mod rate_limits; // limits that keep a site up
 mod real_clients; // programs that people use, over HTTP/2

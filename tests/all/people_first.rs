@@ -135,10 +135,12 @@ fn a_crawler_may_wait_for_room() {
         beadle.wait_for_metric(waiting, 0.0);
     });
     // Each of them counts once.
-    let report = beadle.verb(&["report", "--since", "1h", "--format", "json"]);
-    let rows = json_lines(&report);
-    let gptbot = rows.iter().find(|row| row["product_token"] == "GPTBot").expect("a row");
-    assert_eq!((&gptbot["requests"], &gptbot["limited"]), (&6.into(), &0.into()), "{gptbot}");
+    wait_for("the counts of six requests", || {
+        let report = beadle.verb(&["report", "--since", "1h", "--format", "json"]);
+        let rows = json_lines(&report);
+        let gptbot = rows.iter().find(|row| row["product_token"] == "GPTBot")?;
+        (gptbot["requests"] == 6 && gptbot["limited"] == 0).then_some(())
+    });
     let explained = beadle.verb(&["explain", "--user-agent", GPTBOT, "/page"]);
     let explained = String::from_utf8_lossy(&explained.stdout).into_owned();
     assert!(

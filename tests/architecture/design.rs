@@ -9,7 +9,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
         15_130,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 18_270),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 18_890),
     ("advice", &["lint", "comparison", "import", "starter", "manual"], 7_500),
     (
         "records",
@@ -19,9 +19,9 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("clients", &["evidence", "conduct"], 8_425),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_600),
     ("state", &["fleet", "publication", "exchange"], 10_865),
-    ("serving", &["gate", "edge", "proxy", "decide"], 8_690),
-    ("review", &["report", "explanation", "replay", "trial", "audit"], 10_900),
-    ("desk", &["admin", "pages", "api"], 8_750),
+    ("serving", &["gate", "edge", "proxy", "decide"], 8_790),
+    ("review", &["report", "explanation", "replay", "trial", "audit"], 10_955),
+    ("desk", &["admin", "pages", "api"], 8_764),
     ("program", &["console", "service", "cli"], 9_500),
 ];
 
@@ -94,7 +94,8 @@ pub(crate) const CRATES: [(&str, &str); 61] = [
     (
         "serde_json",
         "acme/ diagnostic signature/ crawlers/ import/ record/ clickhouse/ fleet/ exchange/ \
-         violations/ alerts/ report/ admin/ pages/ api/ console/ cli/ access_log/ replay/",
+         violations/ alerts/ report/ admin/ pages/ api/ console/ cli/ access_log/ replay/ \
+         enforce/",
     ),
     ("askama", "report/html.rs admin/ pages/"),
     ("plotters", "pages/"),

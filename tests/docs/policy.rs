@@ -66,6 +66,7 @@ fn probes() -> Vec<(&'static str, String)> {
             site(&format!("robots_txt: {{ groups: [{{ {ODD} }}] }}")),
         ),
         ("`sites[].robots_tag[]`", site(&format!("robots_tag: [{{ {ODD} }}]"))),
+        ("`sites[].preferences[]`", site(&format!("preferences: [{{ {ODD} }}]"))),
         ("`sites[].enforcement`", site(&format!("enforcement: {{ {ODD} }}"))),
         (
             "`sites[].enforcement.overrides[]`",

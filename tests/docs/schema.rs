@@ -194,6 +194,9 @@ fn bad(shape: Shape) -> Vec<Value> {
         Shape::Choice(_) | Shape::Purpose => vec![mapping, odd, json!(true), json!(7)],
         Shape::Crawlers => vec![mapping, json!(true), json!(7), json!("")],
         Shape::SomeCrawlers => vec![mapping, json!(true), json!(7), json!(""), json!("*")],
+        Shape::Either(shapes) if shapes.iter().any(|one| matches!(one, Shape::Boolean)) => {
+            vec![mapping, odd]
+        }
         Shape::Either(_) => vec![mapping, json!(true)],
         Shape::List(item) => {
             bad(*item).into_iter().filter(|one| !one.is_array()).map(|one| json!([one])).collect()
@@ -215,6 +218,7 @@ fn minimum(section: &'static Section) -> Map<String, Value> {
     // What is more than a shape.
     match section.path {
         "tests[]" => drop(object.insert("expect".to_owned(), json!("allow"))),
+        "sites[].preferences[]" => drop(object.insert("search".to_owned(), json!("yes"))),
         "sites[].robots_txt.groups[]" => drop(object.insert("disallow".to_owned(), json!(["/x"]))),
         _ => {}
     }

@@ -18,7 +18,7 @@
 //! replacement an origin's rules that a policy replaces
 //! ```
 //!
-//! May use: robots, robots_tag, crawlers, policy, enforce, product_token, escape. Must not know:
+//! May use: robots, usage, robots_tag, crawlers, policy, enforce, product_token, escape. Must not know:
 //! files, clocks, the network, the place that a text goes to.
 
 mod difference; // the differences of two files of rules

@@ -7,9 +7,13 @@ use std::{
 };
 
 use crate::{
-    formats::robots::{self, Reading},
+    formats::{
+        robots::{self, Reading},
+        usage::Carrier,
+    },
     rules::policy::{
-        Breaker, Health, HealthCheck, Ladder, Mode, OtherForms, PeopleFirst, RateLimit, Site,
+        Breaker, Health, HealthCheck, Ladder, Mode, OtherForms, PeopleFirst, Preferences,
+        RateLimit, Site,
     },
 };
 
@@ -85,6 +89,10 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("timeouts.origin_read", time(limits.read)),
         ("timeouts.origin_write", time(limits.write)),
         ("timeouts.tunnel_idle", time(limits.tunnel)),
+        ("preferences", preferences(&site.preferences)),
+        ("license", site.preferences.license.clone().unwrap_or_default()),
+        ("control_tokens", site.preferences.closes_control_tokens.to_string()),
+        ("tdm", site.preferences.tdm.to_string()),
         ("robots_txt.source", robots_txt.source.as_str().to_owned()),
         ("robots_txt.sitemaps", robots_txt.host_sitemaps.join(", ")),
         ("robots_txt.max_age", time(robots_txt.max_age)),
@@ -124,6 +132,16 @@ fn health(health: &Health) -> String {
             format!("{passive}, {path} every {} within {}", time(*interval), time(*timeout))
         }
     }
+}
+
+/// What responses say of their use. The lines of robots.txt are compared with its other records.
+fn preferences(preferences: &Preferences) -> String {
+    let stated = preferences.stated_in_responses();
+    let said = stated.iter().filter_map(|(path, said)| {
+        let said = Carrier::ContentUsage.write(said)?;
+        Some(path.map_or(said.clone(), |path| format!("{path} {said}")))
+    });
+    said.collect::<Vec<_>>().join("; ")
 }
 
 fn ladder(ladder: &Ladder) -> String {

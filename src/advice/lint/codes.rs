@@ -45,6 +45,10 @@ pub const RULES: &[Rule] = &[
     rule("crawlers.unknown_reference", "a crawler refers to a name that no entry has"),
     rule("lint.contradicting_groups", "groups of the same crawler contradict each other"),
     rule(
+        "lint.contradicting_preference",
+        "a record of a group and the preferences say different things of the same path",
+    ),
+    rule(
         "lint.control_token",
         "a name in robots.txt that no request has: it limits the use of copies",
     ),
@@ -79,6 +83,10 @@ pub const RULES: &[Rule] = &[
         "hosts below a wildcard share the robots.txt that the origin has for one of them",
     ),
     rule("lint.unenforceable_override", "an override for names that never stand in a User-Agent"),
+    rule(
+        "lint.unenforced_preference",
+        "crawlers for training may fetch what they should not train on",
+    ),
     rule("lint.unknown_code", "a comment allows a code that no finding has"),
     rule("lint.unreachable_limit", "a rate limit names no crawler that a request can have"),
     rule("lint.unreachable_rule", "another rule decides before this one on all of its paths"),
@@ -98,6 +106,7 @@ pub const RULES: &[Rule] = &[
     rule("policy.case", "rules spell one path in two cases"),
     rule("policy.catalogue", "the catalogue that the policy names can't be read"),
     rule("policy.certificate", "a certificate or its key can't be used"),
+    rule("policy.contradiction", "two preferences say different things of the same path"),
     rule("policy.control_limit", "a rate limit for a name that no request has"),
     rule(
         "policy.control_token",
@@ -106,6 +115,7 @@ pub const RULES: &[Rule] = &[
     rule("policy.duplicate_host", "two sites have the same host"),
     rule("policy.duplicate_key", "a key is written twice"),
     rule("policy.empty", "the file has no content"),
+    rule("policy.fields_alone", "responses alone say the preferences, not robots.txt"),
     rule("policy.idle_impostors", "impostors has no effect, because no request is judged"),
     rule("policy.idle_ladder", "a ladder is described, but not used"),
     rule("policy.idle_override", "earlier overrides name all crawlers of this one"),

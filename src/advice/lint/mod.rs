@@ -25,7 +25,7 @@ mod duties; // named groups that drop what `*` disallows
 mod groups; // groups of one name, lines without effect
 mod misreadings; // what some parsers misread
 mod openings; // crawlers that a closed site lets in
-mod preferences; // permissions for closed paths
+mod preferences; // preferences that part with the rules
 mod redundant_rules; // rules that never decide
 mod secrets; // secrets in public paths
 
@@ -65,6 +65,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
         about_rules(&subject, &mut findings);
         if subject.is_whole() {
             openings::lint(&subject, Some(&site.enforcement), &mut findings);
+            preferences::lint_wishes(site, &subject, &mut findings);
             published.push(Subject::of_published(site, &policy.catalogue));
         }
         if subject.is_whole() && site.robots_txt.source == Source::Policy {

@@ -1,10 +1,15 @@
-//! Permissions to use what may not be fetched: `Content-Signal: search=yes` under `Disallow: /`.
+//! Preferences that part with the rules: permissions to use what may not be fetched
+//! (`Content-Signal: search=yes` under `Disallow: /`), and wishes that no rule enforces.
 
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown},
     formats::{
         robots::{Pattern, Record},
-        usage::{Carrier, Preference, Statement, split_path},
+        usage::{Carrier, Category, Preference, Statement, split_path},
+    },
+    rules::{
+        crawlers::{Crawler, Kind, Name, Purpose},
+        policy::{Entry, Site},
     },
 };
 
@@ -36,6 +41,72 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
             findings.add(*at, Diagnostic { severity: subject.severity(), ..finding });
         }
     }
+}
+
+/// Wishes that part with the rules of a policy: no training, but crawlers for training may come. And
+/// records of groups that say something else.
+pub(super) fn lint_wishes(site: &Site, subject: &Subject<'_>, findings: &mut Findings) {
+    let train = |(_, said): &(Option<&str>, Statement)| said.get(Category::TrainAi);
+    let closed = Pattern::compile(b"/");
+    let mut free = Vec::new();
+    let (mut at, is_trainer) = (None, |one: &&Crawler| {
+        one.purpose() == Purpose::AiTraining && one.kind() == Kind::Crawler && one.is_identifiable()
+    });
+    for crawler in subject.catalogue.iter().filter(is_trainer) {
+        let name = crawler.product_token();
+        let whole = site.preferences.stated(Some(name.as_str())).into_iter().next();
+        let wish = whole.filter(|one| one.0.is_none() && train(one) == Some(Preference::Disallow));
+        let star =
+            || subject.matcher.star().filter(|_| subject.is_bound_by_star(Name::Known(crawler)));
+        let scope = subject.scope_of(name).or_else(star);
+        if wish.is_some() && scope.is_none_or(|scope| subject.is_closed(scope, &closed).is_none()) {
+            let says = |entry: &&Entry| {
+                entry.statement.get(Category::TrainAi) == Some(Preference::Disallow)
+            };
+            at = at.or_else(|| site.preferences.entries.iter().find(says).map(|entry| entry.spot));
+            free.push(shown(name.as_str()));
+        }
+    }
+    if let Some(at) = at {
+        let more = match free.len().saturating_sub(3) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let message = format!(
+            "'train-ai' is no, but crawlers whose purpose is training may fetch '/': {}{more}",
+            free[..free.len().min(3)].join(", ")
+        );
+        let help = "a wish is not enforced; to refuse them, add a group with 'user_agents: \
+                    [\"purpose:ai-training\"]' and 'disallow: [\"/\"]'";
+        findings.add(at, Diagnostic::note("lint.unenforced_preference", message).help(help));
+    }
+    for (group, places) in subject.file.groups.iter().zip(&subject.places) {
+        for (record, at) in group.records.iter().zip(&places.records) {
+            let contradicted =
+                group.user_agents.iter().find_map(|name| contradiction(site, &name.name, record));
+            let Some(category) = contradicted else { continue };
+            let message = format!(
+                "'{}: {}' and 'preferences' say different things of {}",
+                shown(&record.name),
+                shown(&record.value),
+                category.as_str()
+            );
+            let help = "crawlers take the stricter one; remove the record";
+            findings
+                .add(*at, Diagnostic::warning("lint.contradicting_preference", message).help(help));
+        }
+    }
+}
+
+/// The category of which a record and the preferences say different things, about the same path.
+fn contradiction(site: &Site, name: &str, record: &Record) -> Option<Category> {
+    let carrier = Carrier::named(&record.name)?;
+    let (path, said) = split_path(record.value.trim());
+    let said = carrier.read(said.as_bytes());
+    let stated = site.preferences.stated(Some(name.trim()));
+    let (_, wish) = stated.into_iter().find(|(of, _)| *of == path)?;
+    let differs = |one: &Category| matches!((said.get(*one), wish.get(*one)), (Some(one), Some(other)) if one != other);
+    Category::ALL.into_iter().find(differs)
 }
 
 /// The path and the first permission of a preference record.

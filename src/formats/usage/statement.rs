@@ -57,6 +57,13 @@ impl Statement {
         })
     }
 
+    /// This statement, and where it says nothing, the other one.
+    pub fn over(self, below: Self) -> Self {
+        Category::ALL.into_iter().fold(below, |so_far, category| {
+            so_far.with(category, self.get(category).or_else(|| below.get(category)))
+        })
+    }
+
     /// The categories with a preference, in the order in which statements are written.
     pub fn stated(&self) -> impl Iterator<Item = (Category, Preference)> {
         Category::ALL.into_iter().filter_map(|one| Some((one, self.get(one)?)))

@@ -6,6 +6,10 @@ use http::{HeaderMap, HeaderValue, Method, header};
 
 use crate::{
     base::escape,
+    formats::{
+        robots::{self, Usage, UsageRecord},
+        usage::{Carrier, Category, Preference},
+    },
     rules::{
         crawlers::{self, Evidence},
         enforce::{self, Action, AppliedLimit, Moment, Rung},
@@ -71,6 +75,17 @@ fn people_first(visit: &Visit<'_>) -> Option<String> {
     })
 }
 
+/// What all carriers say together about a category.
+fn use_of(usages: &[Usage<'_>], category: Category) -> Option<&'static str> {
+    let said = usages.iter().filter_map(|one| one.statement.get(category)).max()?;
+    Some(if said == Preference::Allow { "yes" } else { "no" })
+}
+
+fn preference(one: &&UsageRecord) -> String {
+    let robots::Record { name, value, line, .. } = &one.record;
+    format!("{name}: {} (robots.txt line {line})", escape::shown(value))
+}
+
 /// A limit of the operator, with its place in the policy.
 fn limit_text(AppliedLimit { number, limit, .. }: &AppliedLimit<'_>) -> String {
     format!("{limit} ({}, rate_limits[{number}])", limit.mode.as_str())
@@ -92,6 +107,10 @@ fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
     };
     let pace = enforce::applied_pace(site, &decision, visit);
     let tags = site.tags.select(target.letter(), status, None);
+    let usages: Vec<Usage<'_>> = group.map_or_else(Vec::new, |group| {
+        let usage = |carrier| edition.matcher().usage_as_written(group, carrier, target);
+        Carrier::ALL.map(usage).into()
+    });
     let owned = |tokens: Vec<&str>| tokens.into_iter().map(str::to_owned).collect();
     let mut explanation = Explanation {
         verdict: VerdictRow {
@@ -118,6 +137,9 @@ fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
         crawl_delay_enforced: pace.map(|one| one.is_enforced),
         rate_limits: visit.limits().iter().map(limit_text).collect(),
         people_first: people_first(visit),
+        train_ai: use_of(&usages, Category::TrainAi),
+        search: use_of(&usages, Category::Search),
+        preferences: usages.iter().flat_map(|one| one.records.iter()).map(preference).collect(),
         robots_tag: tags.as_ref().and_then(|tags| tags.robots_tag.clone()),
         x_robots_tag: tags
             .as_ref()

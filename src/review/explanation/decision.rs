@@ -45,6 +45,15 @@ pub struct Explanation {
     /// Whom the client makes room for at the origin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people_first: Option<String>,
+    /// Whether the site lets the client train models on the content: `yes` or `no`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_ai: Option<&'static str>,
+    /// Whether the site lets the client show the content in a search: `yes` or `no`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<&'static str>,
+    /// What robots.txt says of the use of the content, each with its line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub preferences: Vec<String>,
     /// `Robots-Tag` of the answer.
     pub robots_tag: Option<String>,
     /// `X-Robots-Tag` of the answer.

@@ -59,6 +59,7 @@ pub(super) fn lines(
     lines.extend(pace_line(site, decision, pace, visit.moment()));
     lines.extend(row.rate_limits.iter().map(|limit| Line::new("limit", &**limit)));
     lines.extend(row.people_first.iter().map(|text| Line::new("people", &**text)));
+    lines.extend(row.preferences.iter().map(|text| Line::new("use", &**text)));
     if decision.access == Access::Disallow {
         editions(&mut lines, row, decision);
     }

@@ -15,7 +15,7 @@
 //! past       a recorded violation, explained by the stored edition
 //! ```
 //!
-//! May use: gate, publication, enforce, crawlers, robots, escape, record, tally, text. Must not know:
+//! May use: gate, publication, enforce, crawlers, robots, usage, escape, record, tally, text. Must not know:
 //! proxy, admin, cli, any clock, any socket.
 
 mod answer; // a question put to the gate

@@ -39,6 +39,12 @@ pub struct Facts {
     /// The code of the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether models may be trained on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub train_ai: Option<String>,
+    /// Whether a search may show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search: Option<String>,
     /// `Robots-Tag`; empty is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub robots_tag: Option<String>,
@@ -127,18 +133,22 @@ impl Facts {
             action: owned(expected.action),
             line: expected.line,
             reason: owned(expected.reason),
+            train_ai: owned(expected.train_ai),
+            search: owned(expected.search),
             robots_tag: expected.robots_tag.clone(),
             x_robots_tag: expected.x_robots_tag.clone(),
         }
     }
 
     /// The key and the text of every fact.
-    fn texts(&self) -> [(&'static str, Option<String>); 6] {
+    fn texts(&self) -> [(&'static str, Option<String>); 8] {
         [
             ("expect", self.expect.clone()),
             ("action", self.action.clone()),
             ("line", self.line.map(|line| line.to_string())),
             ("reason", self.reason.clone()),
+            ("train_ai", self.train_ai.clone()),
+            ("search", self.search.clone()),
             ("robots_tag", self.robots_tag.clone()),
             ("x_robots_tag", self.x_robots_tag.clone()),
         ]
@@ -154,6 +164,8 @@ impl Found {
                 action: Some(explanation.action.to_owned()),
                 line: rule.as_ref().map(|rule| rule.line),
                 reason: Some(explanation.reason.to_owned()),
+                train_ai: explanation.train_ai.map(str::to_owned),
+                search: explanation.search.map(str::to_owned),
                 robots_tag: Some(explanation.robots_tag.unwrap_or_default()),
                 x_robots_tag: Some(explanation.x_robots_tag.unwrap_or_default()),
             },

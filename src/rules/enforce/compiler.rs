@@ -14,6 +14,7 @@ use crate::{
 
 use super::{
     history::History, host_sitemaps::HostSitemaps, rulebook::Rulebook, site::Site, tags::Tags,
+    usage_fields::UsageFields,
 };
 
 impl Rulebook {
@@ -48,6 +49,7 @@ fn site(site: &policy::Site, policy: &Policy, history: &mut History<'_>) -> Site
             names.filter(|name| *name != "*").chain(overridden),
         ),
         tags: Tags::compile(&site.robots_tag, site.robots_tag_legacy),
+        usage: UsageFields::compile(&site.preferences),
         enforcement: site.enforcement.clone(),
         source: site.robots_txt.source,
         origin_file: history.origin_file(site),

@@ -16,6 +16,7 @@ use super::{
     moment::Moment,
     probe::{Probe, Probed},
     published_limits::publish_limits,
+    published_preferences::{OF_PREFERENCES, publish_preferences},
     rulebook::Rulebook,
     site::Site,
     timeline::Timeline,
@@ -194,22 +195,27 @@ fn written(
     base: &robots::RobotsTxt,
     (site, policy): (&policy::Site, &Policy),
 ) -> Edition {
-    let merged = publish_limits(merged, &site.enforcement, &policy.catalogue);
-    let own = &site.robots_txt;
+    let (catalogue, star_binds) = (&policy.catalogue, &site.enforcement.star_binds);
+    let merged = publish_limits(merged, &site.enforcement, catalogue);
+    let merged = publish_preferences(merged, &site.preferences, star_binds, catalogue);
     let sources = merged.sources.iter();
     let sources =
-        sources.map(|rules| rules.iter().map(|source| rule_source(source, base, own)).collect());
+        sources.map(|rules| rules.iter().map(|source| rule_source(source, base, site)).collect());
     Edition::written(&merged.file, &sources.collect::<Vec<_>>())
 }
 
 fn rule_source(
     source: &robots::Source,
     base: &robots::RobotsTxt,
-    own: &policy::RobotsTxt,
+    site: &policy::Site,
 ) -> RuleSource {
     match source.side {
+        robots::Side::Own if source.group == OF_PREFERENCES => {
+            let entry = site.preferences.entries.get(source.rule);
+            RuleSource::Policy(entry.map_or(0, |entry| entry.spot.line))
+        }
         robots::Side::Own => {
-            let rules = own.places.get(source.group).map(|group| &group.rules);
+            let rules = site.robots_txt.places.get(source.group).map(|group| &group.rules);
             let rule = rules.and_then(|rules| rules.get(source.rule));
             RuleSource::Policy(rule.map_or(0, |rule| rule.line))
         }

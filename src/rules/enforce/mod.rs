@@ -14,7 +14,7 @@
 //! A [`Chronicle`] has the editions of all sites and the sites of all hosts. A timeline follows from
 //! it and the policy. As the database keeps the chronicle, a restart changes no verdict.
 //!
-//! May use: policy, probe, robots, robots_tag, crawlers, diagnostic, product_token. Must not know:
+//! May use: policy, probe, robots, usage, robots_tag, crawlers, diagnostic, product_token. Must not know:
 //! pingora, the store, any clock.
 
 pub use self::{
@@ -41,12 +41,14 @@ pub use self::{
     past::{Past, Period},
     probe::{Probe, Probed},
     published_limits::publish_limits,
+    published_preferences::publish_preferences,
     rulebook::Rulebook,
     rung::Rung,
     site::Site,
     tags::{TagFields, Tags},
     timeline::Timeline,
     treatment::Treatment,
+    usage_fields::{Said, UsageFields},
 };
 
 // The published rules in time.
@@ -65,13 +67,16 @@ mod timeline; // the editions that count for a site
 
 // The policy compiled for serving.
 mod compiler; // policy and history -> rulebook
+mod group_lines; // lines that the policy adds to groups
 mod history; // earlier editions, and the files of the origins
 mod host_sitemaps; // the sitemaps that name the requested host
 mod probe; // what origins answered about the forms of paths
 mod published_limits; // the limits that robots.txt says
+mod published_preferences; // the preferences that robots.txt says
 mod rulebook; // all sites by host, swapped whole
 mod site; // a site compiled for serving
 mod tags; // the tags of a site's answers
+mod usage_fields; // what responses say about the use of their content
 
 // The decision about a request.
 mod case; // a request as the rules judge it

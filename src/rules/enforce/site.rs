@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     edition::Edition, edition_id::EditionId, host_sitemaps::HostSitemaps, probe::Probed,
-    tags::Tags, timeline::Timeline,
+    tags::Tags, timeline::Timeline, usage_fields::UsageFields,
 };
 
 /// A site compiled for serving.
@@ -48,6 +48,8 @@ pub struct Site {
     pub names: SiteNames,
     /// The tags of its answers.
     pub tags: Tags,
+    /// What its responses say about the use of their content, if anything.
+    pub usage: Option<UsageFields>,
     /// The treatment of violations.
     pub enforcement: policy::Enforcement,
 }

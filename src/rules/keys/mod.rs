@@ -11,6 +11,7 @@ pub use self::{
     crawlers::{CRAWLER, CRAWLER_SET},
     enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, RATE_LIMIT},
     fleet::FLEET,
+    preferences::PREFERENCE,
     schema::{Json, schema},
     section::{Absent, Form, Key, Section, Shape},
     server::{
@@ -29,6 +30,7 @@ mod beside_sites; // violations, violations.clickhouse, evidence, alerts
 mod crawlers; // crawlers, crawler_sets
 mod enforcement; // sites[].enforcement
 mod fleet; // fleet
+mod preferences; // sites[].preferences
 mod server; // server
 mod site; // sites
 mod top; // the whole policy, tests

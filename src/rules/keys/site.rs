@@ -2,6 +2,7 @@
 
 use super::{
     enforcement::ENFORCEMENT,
+    preferences::PREFERENCE,
     section::{
         Absent::{self, Required, Value, Words},
         NONE, Section,
@@ -54,6 +55,24 @@ pub static SITE: Section = Section {
             .means("the rules that Beadle publishes and enforces"),
         key("robots_tag", List(&Shape::Section(&TAG_RULE)), NONE).means("tags for responses"),
         key("robots_tag_legacy", Boolean, Value("true")).means("send `X-Robots-Tag` too"),
+        key("preferences", List(&Shape::Section(&PREFERENCE)), NONE)
+            .means("what the content may be used for, in robots.txt and in fields of responses"),
+        key("license", URL, Words("no licence"))
+            .means("address of a licence for crawlers (RSL), in robots.txt and in `Link`"),
+        key(
+            "carriers",
+            List(&Choice(&["content-usage", "content-signal"])),
+            Value("[content-usage, content-signal]"),
+        )
+        .means("the lines of robots.txt that say the preferences"),
+        key("control_tokens", Boolean, Value("true")).means(
+            "close the paths with `train-ai: no` to names that only stand in robots.txt, such as \
+             Google-Extended",
+        ),
+        key("tdm", Boolean, Value("false")).means(
+            "reserve text and data mining where `train-ai` is `no` (TDMRep): the field \
+             `tdm-reservation`, and `/.well-known/tdmrep.json`",
+        ),
         key("enforcement", Shape::Section(&ENFORCEMENT), Value("mode: log"))
             .means("action for violations"),
     ],

@@ -4,6 +4,7 @@ use super::{
     beside_sites::{ALERT, EVIDENCE, VIOLATIONS},
     crawlers::{CRAWLER, CRAWLER_SET},
     fleet::FLEET,
+    preferences::USE,
     section::{
         Absent::{Required, Value, Words},
         NONE, Section,
@@ -78,6 +79,10 @@ pub static TEST: Section = Section {
             .means("line in robots.txt of the rule that decides"),
         key("reason", Choice(&REASONS), Words("not compared"))
             .means("the reason of the decision, such as `robots.disallow.grace`"),
+        key("train_ai", USE, Words("not compared"))
+            .means("whether robots.txt lets the crawler train models on it"),
+        key("search", USE, Words("not compared"))
+            .means("whether robots.txt lets the crawler show it in a search"),
         key("robots_tag", Text, Words("not compared")).means(
             "`Robots-Tag` of the response; empty for none. The order of its members does not \
              matter",

@@ -6,7 +6,7 @@
 //! [`DEFAULT_LISTEN`] and its neighbours are the defaults. A policy can name one other file, its
 //! catalogue; the caller opens it ([`read_with`]).
 //!
-//! May use: diagnostic, escape, product_token, robots, probe, robots_tag, signature,
+//! May use: diagnostic, escape, product_token, robots, usage, probe, robots_tag, signature,
 //! crawlers, valkey, keys.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
@@ -35,6 +35,7 @@ pub use self::{
     overrides::{Named, Override},
     people_first::PeopleFirst,
     places::{GroupPlaces, Spot, TagPlaces},
+    preferences::{Entry, Preferences, Stated},
     rate_limits::RateLimit,
     reader::{read, read_draft, read_with},
     restart::restart_findings,
@@ -92,6 +93,7 @@ mod groups; // the groups of robots.txt
 mod host; // a host of a site
 mod origin; // the URL of an origin
 mod other_records; // lines of robots.txt that are no rules
+mod preferences; // the section `preferences`
 mod robots_txt; // the section `robots_txt`
 mod source; // the source of a site's rules
 mod tag_rules; // the section `robots_tag`

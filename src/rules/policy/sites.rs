@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    formats::robots::{Reading, Steps},
+    formats::robots::{self, Reading, Steps},
     rules::keys,
 };
 
@@ -15,6 +15,7 @@ use super::{
     host::{self, Host},
     names::Names,
     places::Spot,
+    preferences::{self, Preferences},
     robots_txt::{self, RobotsTxt},
     shape::{At, duplicate},
     source::Source,
@@ -43,6 +44,8 @@ pub struct Site {
     pub robots_tag: Vec<TagRule>,
     /// Whether tags are sent in `X-Robots-Tag` too (default true).
     pub robots_tag_legacy: bool,
+    /// What its content may be used for.
+    pub preferences: Preferences,
     /// The treatment of violations.
     pub enforcement: Enforcement,
 }
@@ -107,7 +110,7 @@ fn site(
     let hosts = hosts(&fields, findings);
     let host = hosts.as_deref().map(own_host).unwrap_or_default().to_owned();
     let backend = backend::read(&fields, &host, timeouts, findings);
-    let robots_txt = match fields.take("robots_txt") {
+    let mut robots_txt = match fields.take("robots_txt") {
         Some(at) => robots_txt::read(&at, &host, names, findings),
         None => {
             robots_txt::warn_without_rules(at, findings);
@@ -115,6 +118,11 @@ fn site(
         }
     };
     let robots_tag = tag_rules::read(&fields, names, findings);
+    let preferences = preferences::read(&fields, robots_txt.source, names, findings);
+    if let Some(url) = preferences.license.as_ref().filter(|_| robots_txt.source != Source::Origin)
+    {
+        robots_txt.file.records.extend(robots::Record::new("License", url));
+    }
     let enforcement =
         enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
     let default = fields.is("default", findings);
@@ -130,6 +138,7 @@ fn site(
         robots_txt,
         robots_tag,
         robots_tag_legacy,
+        preferences,
         enforcement,
     })
 }

@@ -4,7 +4,7 @@ use std::{net::IpAddr, time::Duration};
 
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
-    formats::robots::Access,
+    formats::{robots::Access, usage::Preference},
     rules::{
         crawlers::{Catalogue, Name, Outcome, SiteNames},
         keys,
@@ -17,6 +17,7 @@ use super::{
     findings::Findings,
     host::{Host, split_port},
     names::Names,
+    preferences,
     shape::At,
     sites::Site,
     spelling::closest,
@@ -72,6 +73,10 @@ pub struct Expectation {
     pub line: Option<u32>,
     /// The code of the reason: one of [`keys::REASONS`].
     pub reason: Option<&'static str>,
+    /// Whether models may be trained on it: `yes` or `no`.
+    pub train_ai: Option<&'static str>,
+    /// Whether a search may show it: `yes` or `no`.
+    pub search: Option<&'static str>,
     /// `Robots-Tag` of the answer; empty is none.
     pub robots_tag: Option<String>,
     /// `X-Robots-Tag` of the answer; empty is none.
@@ -225,6 +230,8 @@ fn expectation(fields: &Fields<'_>, findings: &mut Findings) -> Option<Expectati
     let reason = fields.choice("reason", keys::REASONS, findings);
     let access = fields.choice("expect", [Access::Allow, Access::Disallow], findings);
     let line = fields.some_number("line", findings);
+    let train_ai = preference("train_ai", fields, findings);
+    let search = preference("search", fields, findings);
     let mut header =
         |key: &str| fields.take(key).and_then(|at| at.text(findings)).map(str::to_owned);
     let expected = Expectation {
@@ -232,6 +239,8 @@ fn expectation(fields: &Fields<'_>, findings: &mut Findings) -> Option<Expectati
         action,
         line,
         reason,
+        train_ai,
+        search,
         robots_tag: header("robots_tag"),
         x_robots_tag: header("x_robots_tag"),
     };
@@ -249,6 +258,12 @@ fn expectation(fields: &Fields<'_>, findings: &mut Findings) -> Option<Expectati
         return None;
     }
     Some(expected)
+}
+
+/// A preference; without quotes, it is a word of YAML for a switch or a text.
+fn preference(key: &str, fields: &Fields<'_>, findings: &mut Findings) -> Option<&'static str> {
+    let said = fields.read(key, preferences::preference, findings)?;
+    Some(if said == Preference::Allow { "yes" } else { "no" })
 }
 
 /// The name of the site that a path belongs to; `Some(None)` if the URL tells it.

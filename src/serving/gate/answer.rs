@@ -11,7 +11,7 @@ use jiff::{Timestamp, fmt::rfc2822};
 use crate::{
     clients::conduct::Limited,
     rules::{
-        enforce::{Moment, Site},
+        enforce::{Moment, Site, UsageFields},
         policy,
     },
 };
@@ -56,6 +56,13 @@ impl Answer {
         answer.field(header::CONTENT_TYPE, content_type);
         answer.fields.push((header::CONTENT_LENGTH, length.into()));
         answer
+    }
+
+    /// The reservations of text and data mining (TDMRep), if this is their path.
+    pub(super) fn tdmrep(usage: &UsageFields, request: &Request<'_>) -> Option<Self> {
+        let text = usage.tdmrep.as_ref()?;
+        let is_asked = request.target == b"/.well-known/tdmrep.json";
+        is_asked.then(|| Self::new(StatusCode::OK, "application/json", text.clone()))
     }
 
     fn plain(status: StatusCode, body: &'static str) -> Self {

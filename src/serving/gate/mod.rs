@@ -11,7 +11,7 @@
 //! Nothing here waits for the disk, for DNS or for another request.
 //!
 //! May use: publication, conduct, evidence, record, tally, text, violations, enforce, policy, crawlers,
-//! signature, framing, robots, access_log, metrics, escape. Must not know: proxy, admin, cli, pingora,
+//! signature, framing, robots, usage, access_log, metrics, escape. Must not know: proxy, admin, cli, pingora,
 //! sockets, any clock.
 
 use std::{borrow::Cow, sync::Arc};
@@ -42,6 +42,7 @@ mod answer; // an answer of Beadle's own
 mod broken; // the broken part of robots.txt
 mod claims; // the claim of a request, cached
 mod client; // the client of a request
+mod content_usage; // what a response says about use
 mod counting; // a decision in the counts and metrics
 mod fields; // the fields that go on to the origin
 mod handover; // refusals that a server in front fetches
@@ -69,6 +70,7 @@ pub use self::{
     answer::Answer,
     claims::keep_claims,
     client::is_trusted,
+    content_usage::Replaced,
     fields::Forwarding,
     handover::REFUSAL_MARK,
     location::{plain_destination, renamed},
@@ -222,6 +224,9 @@ impl Gate {
             _ => {
                 self.count_passed(&visit, &weighed.decision);
                 let answer = match answering {
+                    Answering::Beadle if !visit.target.is_robots_txt() => {
+                        visit.site.usage.as_ref().and_then(|one| Answer::tdmrep(one, request))
+                    }
                     _ if !visit.target.is_robots_txt() => None,
                     Answering::Beadle => Some(self.robots_txt(&visit)),
                     // The server in front sends crawlers here by the exact path.

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use http::HeaderMap;
+
 use crate::{
     clients::conduct::{Hop, Seat, Stay, Waiting},
     records::violations::Record,
@@ -12,7 +14,12 @@ use crate::{
     state::publication::{ServedSite, Snapshot},
 };
 
-use super::{account::Account, answer::Answer, refusal::Refusal};
+use super::{
+    account::Account,
+    answer::Answer,
+    content_usage::{self, Replaced},
+    refusal::Refusal,
+};
 
 /// The outcome of a request at the gate.
 #[derive(Debug, Default)]
@@ -104,6 +111,13 @@ impl Passage {
         if let Some(stay) = &mut self.stay {
             stay.failed(now);
         }
+    }
+
+    /// The fields of the origin's final response that say what it may be used for.
+    pub fn usage(&self, target: &[u8], status: u16, fields: &HeaderMap) -> Replaced {
+        let site = self.site().map(|(site, _)| site);
+        site.map(|site| content_usage::of_response(site, target, status, fields))
+            .unwrap_or_default()
     }
 
     pub(super) fn site(&self) -> Option<(&enforce::Site, &ServedSite)> {

@@ -335,9 +335,10 @@ impl ProxyHttp for Proxy {
         }
         let target = session.req_header().raw_path();
         let status = response.status.as_u16();
-        // Read only for a redirect of a crawler with a pace.
         let moment = || self.clock.moment();
         let passage = &mut exchange.passage;
+        let usage = passage.usage(target, status, &response.headers);
+        send::set_usage(response, usage)?;
         match self.gate.response(passage, target, status, &response.headers, moment) {
             Some(tags) => send::set_tags(response, &tags),
             None => Ok(()),

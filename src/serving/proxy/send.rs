@@ -4,7 +4,10 @@ use http::{HeaderName, Method, header};
 use jiff::{Timestamp, fmt::rfc2822};
 use pingora::{Error, ErrorSource, ErrorType, http::ResponseHeader, proxy::Session};
 
-use crate::{rules::enforce::TagFields, serving::gate::Answer};
+use crate::{
+    rules::enforce::TagFields,
+    serving::gate::{Answer, Replaced},
+};
 
 /// Sends an answer. HEAD gets only the header (RFC 9110 §9.3.2). The connection stays open if the
 /// request and the answer allow it.
@@ -39,16 +42,32 @@ fn spelling(name: &HeaderName) -> Option<&'static str> {
     Some(match *name {
         header::ALLOW => "Allow",
         header::ETAG => "ETag",
+        header::LINK => "Link",
         header::LAST_MODIFIED => "Last-Modified",
         header::LOCATION => "Location",
         header::RETRY_AFTER => "Retry-After",
         header::VARY => "Vary",
         _ => match name.as_str() {
+            "content-usage" => "Content-Usage",
             "robots-tag" => "Robots-Tag",
             "x-robots-tag" => "X-Robots-Tag",
             _ => return None,
         },
     })
+}
+
+/// Sets what a response says about the use of its content.
+pub(super) fn set_usage(header: &mut ResponseHeader, fields: Replaced) -> pingora::Result<()> {
+    for (name, lines) in fields {
+        header.remove_header(&name);
+        for line in lines {
+            match spelling(&name) {
+                Some(name) => header.append_header(name, line)?,
+                None => header.append_header(name.clone(), line)?,
+            };
+        }
+    }
+    Ok(())
 }
 
 /// Sets the tags of a response. `fields` already includes the origin's tags.

@@ -1,0 +1,273 @@
+//! The `preferences` of a site: what its content may be used for
+//! (draft-ietf-aipref-vocab, draft-ietf-aipref-attach).
+
+use crate::{
+    base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
+    formats::{
+        robots::{Directive, Record, Rule},
+        usage::{Carrier, Category, Preference, Statement},
+    },
+    rules::keys,
+};
+
+use super::{
+    fields::Fields,
+    findings::Findings,
+    names::{Names, Selection},
+    pattern,
+    places::Spot,
+    shape::At,
+    source::Source,
+    yaml::Value,
+};
+
+/// What a site says about the use of its content.
+#[derive(Clone, Debug, Default)]
+pub struct Preferences {
+    /// The entries, in the policy's order.
+    pub entries: Vec<Entry>,
+    /// The lines of robots.txt that say them (default both).
+    pub carriers: Vec<Carrier>,
+    /// The URL of a licence.
+    pub license: Option<String>,
+    /// Whether paths without training are closed to control tokens (default true).
+    pub closes_control_tokens: bool,
+    /// Whether text and data mining is reserved, too (TDMRep; default false).
+    pub tdm: bool,
+}
+
+/// One entry of the list.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The crawlers that it is for; `None` is all.
+    pub tokens: Option<Vec<ProductToken>>,
+    /// The paths, as robots.txt has them; empty is the whole site.
+    pub paths: Vec<String>,
+    /// What it says.
+    pub statement: Statement,
+    /// Its place.
+    pub spot: Spot,
+}
+
+/// What is said about a path; `None` is the whole site.
+pub type Stated<'p> = (Option<&'p str>, Statement);
+
+impl Preferences {
+    /// What is said to a crawler, about the whole site and about each path; `None` is any crawler. An
+    /// entry for the crawler replaces one for all about the same path. Where a path is about some
+    /// categories, the others are as for the whole site, because crawlers read the longest path alone.
+    pub fn stated(&self, name: Option<&str>) -> Vec<Stated<'_>> {
+        let is_for = |entry: &&Entry| {
+            let of = |tokens: &Vec<ProductToken>, name: &str| {
+                tokens.iter().any(|token| token.as_str().eq_ignore_ascii_case(name))
+            };
+            entry.tokens.as_ref().is_none_or(|tokens| name.is_some_and(|name| of(tokens, name)))
+        };
+        let mut entries: Vec<&Entry> = self.entries.iter().filter(is_for).collect();
+        entries.sort_by_key(|entry| entry.tokens.is_some());
+        let over = |below: Statement, entry: &&Entry| entry.statement.over(below);
+        let whole = entries.iter().filter(|entry| entry.paths.is_empty());
+        let whole = whole.fold(Statement::default(), over);
+        let mut stated: Vec<Stated<'_>> = Vec::new();
+        for entry in &entries {
+            for path in &entry.paths {
+                match stated.iter_mut().find(|(known, _)| *known == Some(path)) {
+                    Some((_, statement)) => *statement = over(*statement, entry),
+                    None => stated.push((Some(path), over(whole, entry))),
+                }
+            }
+        }
+        if !whole.is_empty() {
+            stated.insert(0, (None, whole));
+        }
+        stated
+    }
+
+    /// What responses say to every crawler: what is said to all, but for what an entry allows to some.
+    pub fn stated_in_responses(&self) -> Vec<Stated<'_>> {
+        let named = || self.entries.iter().filter(|entry| entry.tokens.is_some());
+        let is_looser = |category: Category| {
+            named().any(|entry| entry.statement.get(category) == Some(Preference::Allow))
+        };
+        let without = |statement: Statement| {
+            let looser = Category::ALL.into_iter().filter(|one| is_looser(*one));
+            looser.fold(statement, |statement, one| match statement.get(one) {
+                Some(Preference::Disallow) => statement.with(one, None),
+                _ => statement,
+            })
+        };
+        self.stated(None).into_iter().map(|(path, statement)| (path, without(statement))).collect()
+    }
+
+    /// The lines of robots.txt for the group of a crawler; `None` is the group for all.
+    pub fn records(&self, name: Option<&str>) -> Vec<Record> {
+        let stated = self.stated(name);
+        let of = |carrier: &Carrier| -> Vec<Record> {
+            let lines = stated.iter().filter_map(|(path, statement)| {
+                let said = carrier.write(statement)?;
+                let value = path.map_or(said.clone(), |path| format!("{path} {said}"));
+                Record::new(carrier.as_str(), &value).ok()
+            });
+            lines.collect()
+        };
+        self.carriers.iter().flat_map(of).collect()
+    }
+
+    /// The rules for a control token: the paths on which it may not train. Each with its entry, by
+    /// number.
+    pub fn closings(&self, name: &str) -> Vec<(Rule, usize)> {
+        let train = |statement: &Statement| statement.get(Category::TrainAi);
+        let stated = self.stated(Some(name));
+        if stated.iter().all(|(_, one)| train(one) != Some(Preference::Disallow)) {
+            return Vec::new();
+        }
+        let rules = stated.iter().filter_map(|(path, statement)| {
+            let directive = match train(statement)? {
+                Preference::Allow => Directive::Allow,
+                Preference::Disallow => Directive::Disallow,
+            };
+            let is_of = |entry: &Entry| match path {
+                Some(path) => entry.paths.iter().any(|one| one == path),
+                None => entry.paths.is_empty(),
+            };
+            let number = self.entries.iter().position(is_of).unwrap_or_default();
+            Some((Rule::new(directive, path.unwrap_or("/")).ok()?, number))
+        });
+        rules.collect()
+    }
+}
+
+/// Reads the keys of a site.
+pub(super) fn read(
+    fields: &Fields<'_>,
+    source: Source,
+    names: &Names<'_>,
+    findings: &mut Findings,
+) -> Preferences {
+    let items = fields.list("preferences", findings);
+    let entries: Vec<Entry> = items.iter().filter_map(|at| entry(at, names, findings)).collect();
+    refuse_contradictions(&items, &entries, findings);
+    let carriers = match fields.take("carriers") {
+        Some(_) => fields.each("carriers", carrier, findings),
+        None => Carrier::ALL.to_vec(),
+    };
+    if let Some(at) = fields.take("preferences").filter(|_| source == Source::Origin) {
+        let message =
+            "said in responses alone: 'source: origin' takes the origin's robots.txt as it is";
+        let finding = Diagnostic::note("policy.fields_alone", message);
+        findings.add(&at, finding.help("write 'source: merge' to add the lines to it"));
+    }
+    Preferences {
+        entries,
+        carriers,
+        license: fields.read("license", url, findings),
+        closes_control_tokens: fields.is("control_tokens", findings),
+        tdm: fields.is("tdm", findings),
+    }
+}
+
+fn entry(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Entry> {
+    let known = findings.0.len();
+    let fields = at.fields(&keys::PREFERENCE, findings)?;
+    let mut statement = Statement::default();
+    for category in Category::ALL {
+        let said = fields.read(category.as_str(), preference, findings);
+        statement = statement.with(category, said);
+    }
+    if statement.is_empty() {
+        if !findings.have_errors_after(known) {
+            findings.refuse(at, "says nothing", "write for example 'train-ai: no'");
+        }
+        return None;
+    }
+    let paths = fields.each("paths", path, findings);
+    let mut tokens = Vec::new();
+    let mut is_for_all = fields.take("user_agents").is_none();
+    for item in fields.list("user_agents", findings) {
+        match names.select(&item, findings) {
+            Some(Selection::Star) => is_for_all = true,
+            Some(Selection::Tokens(selected)) => tokens.extend(selected),
+            None => {}
+        }
+    }
+    let tokens = (!is_for_all).then_some(tokens);
+    Some(Entry { tokens, paths, statement, spot: Spot::from(at) })
+}
+
+/// A word for a preference, or a switch.
+pub(super) fn preference(at: &At<'_>, findings: &mut Findings) -> Option<Preference> {
+    let is_allowed = match &at.node.value {
+        Value::Bool(is_allowed) => *is_allowed,
+        _ => match at.text(findings)?.to_ascii_lowercase().as_str() {
+            "yes" | "y" => true,
+            "no" | "n" => false,
+            other => {
+                let message = format!("'{}' is no preference", shown(other));
+                findings.refuse(at, message, "write 'yes' or 'no'");
+                return None;
+            }
+        },
+    };
+    Some(if is_allowed { Preference::Allow } else { Preference::Disallow })
+}
+
+/// A path as robots.txt has it.
+fn path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let text = pattern::read(at.text(findings)?, at, findings)?;
+    match Rule::new(Directive::Disallow, text) {
+        Ok(rule) => Some(rule.pattern),
+        Err(finding) => {
+            findings.add(at, finding);
+            None
+        }
+    }
+}
+
+fn carrier(at: &At<'_>, findings: &mut Findings) -> Option<Carrier> {
+    at.choice(
+        &[("content-usage", Carrier::ContentUsage), ("content-signal", Carrier::ContentSignal)],
+        findings,
+    )
+}
+
+fn url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+    let text = at.text(findings)?;
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_url = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
+    if !is_url || !text.bytes().all(|b| b.is_ascii_graphic()) || text.contains(['<', '>', '"']) {
+        let message = format!("'{}' is not the URL of a licence", shown(text));
+        findings.refuse(at, message, "write it in full, https://www.example.com/license.xml");
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+/// Refuses two entries that say different things to the same crawlers about the same path.
+fn refuse_contradictions(items: &[At<'_>], entries: &[Entry], findings: &mut Findings) {
+    for (at, later) in entries.iter().enumerate() {
+        for earlier in &entries[..at] {
+            let is_same_path = match earlier.paths.is_empty() {
+                true => later.paths.is_empty(),
+                false => earlier.paths.iter().any(|path| later.paths.contains(path)),
+            };
+            let is_same_crawler = match (&earlier.tokens, &later.tokens) {
+                (None, None) => true,
+                (Some(one), Some(other)) => one.iter().any(|token| other.contains(token)),
+                _ => false,
+            };
+            let differs = |one: &Category| {
+                let said = [earlier, later].map(|entry| entry.statement.get(*one));
+                matches!(said, [Some(one), Some(other)] if one != other)
+            };
+            let category = Category::ALL.into_iter().find(differs);
+            if let (true, true, Some(category)) = (is_same_path, is_same_crawler, category)
+                && let Some(item) = items.iter().find(|item| item.node.line == later.spot.line)
+            {
+                let (category, line) = (category.as_str(), earlier.spot.line);
+                let message = format!("'{category}' is said differently in line {line}");
+                let help = "say it once for each path and crawler";
+                findings.refuse_as("policy.contradiction", item, message, help);
+            }
+        }
+    }
+}

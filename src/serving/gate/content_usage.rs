@@ -1,0 +1,58 @@
+//! What a response says about the use of its content: the site's preferences with those of the origin.
+
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+
+use crate::{
+    formats::{robots::Target, usage::Carrier},
+    rules::enforce::{Said, Site},
+};
+
+const CONTENT_USAGE: HeaderName = HeaderName::from_static("content-usage");
+const TDM_RESERVATION: HeaderName = HeaderName::from_static("tdm-reservation");
+
+/// Fields, each with the lines that replace those of the response.
+pub type Replaced = Vec<(HeaderName, Vec<HeaderValue>)>;
+
+/// The fields to replace in a response to a request for `target`. A cache takes the fields of a 304 over
+/// those that it stored (RFC 9111 §3.2), so a 304 says nothing.
+pub(super) fn of_response(site: &Site, target: &[u8], status: u16, fields: &HeaderMap) -> Replaced {
+    let Some(usage) = &site.usage else { return Replaced::new() };
+    if status == StatusCode::NOT_MODIFIED {
+        return [CONTENT_USAGE, TDM_RESERVATION].map(|name| (name, Vec::new())).to_vec();
+    }
+    let mut replaced = Replaced::new();
+    let said = usage.at(Target::new(target).letter());
+    if let Some(lines) = content_usage(&said, fields) {
+        replaced.push((CONTENT_USAGE, lines));
+    }
+    // The origin may reserve more.
+    let is_reserved = fields.get(TDM_RESERVATION).is_some_and(|value| value == "1");
+    if let Some(reserved) = said.tdm_reservation.filter(|_| !is_reserved) {
+        let value = HeaderValue::from_static(if reserved { "1" } else { "0" });
+        replaced.push((TDM_RESERVATION, vec![value]));
+    }
+    if let Some(link) = usage.link.as_deref().and_then(|link| HeaderValue::from_str(link).ok()) {
+        let links = fields.get_all(header::LINK).iter().cloned();
+        replaced.push((header::LINK, links.chain([link]).collect()));
+    }
+    replaced
+}
+
+/// The lines of `Content-Usage`. For each category the stricter preference counts (vocab §5.1). What the
+/// origin says of other categories stays.
+fn content_usage(said: &Said<'_>, fields: &HeaderMap) -> Option<Vec<HeaderValue>> {
+    let own = said.content_usage?;
+    let origin: Vec<HeaderValue> = fields.get_all(CONTENT_USAGE).iter().cloned().collect();
+    if origin.is_empty() {
+        return Some(vec![HeaderValue::from_str(own).ok()?]);
+    }
+    let read = |lines: &[HeaderValue]| {
+        Carrier::ContentUsage.read_lines(lines.iter().map(HeaderValue::as_bytes))
+    };
+    let all = read(&origin).combine(said.statement);
+    let all = HeaderValue::from_str(&Carrier::ContentUsage.write(&all)?).ok()?;
+    // The last value of a category counts, so this line comes last. It would have no effect behind lines
+    // that can't be read.
+    let lines: Vec<HeaderValue> = origin.into_iter().chain([all.clone()]).collect();
+    Some(if read(&lines) == read(std::slice::from_ref(&all)) { lines } else { vec![all] })
+}

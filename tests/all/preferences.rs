@@ -1,0 +1,104 @@
+//! What a site says about the use of its content, as crawlers and browsers get it.
+
+use crate::support::{
+    client::{Request, Response},
+    origin::{After, Origin},
+    program::{Beadle, Setup},
+};
+
+const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
+const SITE: &str = "    robots_txt:
+      groups:
+        - { user_agents: [\"*\"], disallow: [/private/] }
+        - { user_agents: [CCBot], disallow: [/] }
+    preferences:
+      - { train-ai: no, search: yes }
+      - { paths: [/press/], train-ai: yes }
+    license: https://www.example.com/license.xml
+    tdm: true
+";
+
+/// An origin that says something itself below `/own/`.
+fn origin() -> Origin {
+    Origin::playing(|exchange| {
+        let target = exchange.request.target.clone();
+        let fields: &[&str] = match target.as_slice() {
+            b"/own/" => &[
+                "Content-Usage: train-ai=y, search=n, more=n",
+                "TDM-Reservation: 1",
+                "Link: </a.css>; rel=preload",
+            ],
+            b"/own/broken" => &["Content-Usage: train-ai=y,"],
+            b"/same" => &["Content-Usage: train-ai=y", "Link: </a.css>; rel=preload"],
+            _ => &[],
+        };
+        let status = if target == b"/same" { "304 Not Modified" } else { "200 OK" };
+        exchange.answer(status, fields, if target == b"/same" { b"" } else { b"ok" as &[u8] });
+        After::Close
+    })
+}
+
+fn get(beadle: &Beadle, target: &str) -> Response {
+    Request::get(target).user_agent(GPTBOT).send(beadle.port)
+}
+
+#[test]
+fn robots_txt_and_responses_say_the_preferences() {
+    let origin = origin();
+    let beadle = Setup::site(origin.port, SITE).start();
+    let robots = get(&beadle, "/robots.txt").text();
+    let lines = "Content-Usage: train-ai=n, search=y\nContent-Usage: /press/ train-ai=y, search=y\n\
+                 Content-Signal: ai-train=no, search=yes\n\
+                 Content-Signal: /press/ ai-train=yes, search=yes";
+    // CCBot, the two control tokens and '*'.
+    assert_eq!(robots.matches(lines).count(), 4, "{robots}");
+    assert!(robots.contains(
+        "User-agent: Google-Extended\nDisallow: /private/\nAllow: /press/\nDisallow: /\n"
+    ));
+    assert_eq!(robots.matches("License: https://www.example.com/license.xml").count(), 1);
+
+    let license =
+        "<https://www.example.com/license.xml>; rel=\"license\"; type=\"application/rsl+xml\"";
+    for (target, usage, reserved, links) in [
+        ("/", &["train-ai=n, search=y"][..], Some("1"), &[license][..]),
+        ("/press/2026", &["train-ai=y, search=y"], Some("0"), &[license]),
+        // The stricter one counts, and the rest of the origin's stays.
+        (
+            "/own/",
+            &["train-ai=y, search=n, more=n", "train-ai=n, search=n"],
+            Some("1"),
+            &["</a.css>; rel=preload", license],
+        ),
+        ("/own/broken", &["train-ai=n, search=y"], Some("1"), &[license]),
+        // A cache would take the fields of a 304 over those that it stored.
+        ("/same", &[], None, &["</a.css>; rel=preload"]),
+    ] {
+        let response = get(&beadle, target);
+        assert_eq!(response.all("content-usage"), usage, "{target}");
+        assert_eq!(response.header("tdm-reservation"), reserved, "{target}");
+        assert_eq!(response.all("link"), links, "{target}");
+    }
+    let tdmrep = get(&beadle, "/.well-known/tdmrep.json");
+    assert_eq!((tdmrep.status, tdmrep.header("content-type")), (200, Some("application/json")));
+    let tdmrep: serde_json::Value = serde_json::from_str(&tdmrep.text()).expect("JSON");
+    assert_eq!(tdmrep[1]["location"], "/");
+
+    let explained = beadle.verb(&["explain", "--user-agent", GPTBOT, "/press/x"]);
+    let explained = String::from_utf8_lossy(&explained.stdout).into_owned();
+    assert!(
+        explained.contains("Content-Usage: /press/ train-ai=y, search=y (robots.txt line "),
+        "{explained}"
+    );
+}
+
+#[test]
+fn without_preferences_the_origin_speaks_for_itself() {
+    let origin = origin();
+    let beadle =
+        Setup::site(origin.port, "    robots_txt: { groups: [{ user_agents: [\"*\"] }] }\n")
+            .start();
+    let response = get(&beadle, "/own/");
+    assert_eq!(response.all("content-usage"), ["train-ai=y, search=n, more=n"]);
+    assert_eq!(get(&beadle, "/same").header("content-usage"), Some("train-ai=y"));
+    assert_eq!(get(&beadle, "/.well-known/tdmrep.json").text(), "ok");
+}
