@@ -255,6 +255,45 @@ fn status_and_text_of_a_block_come_from_the_policy() {
     }
 }
 
+#[test]
+fn a_refusal_can_ask_for_payment_or_a_licence_but_robots_txt_never_does() {
+    let origin = Origin::plain();
+    let fields = "{ Link: '<https://site.example/license.xml>; rel=\"license\"', \
+                  WWW-Authenticate: 'License realm=\"site.example\"', crawler-price: USD 0.01, \
+                  Retry-After: 3600 }";
+    for status in [401, 402, 429, 451] {
+        let block = format!("{{ mode: block, block: {{ status: {status}, fields: {fields} }} }}");
+        let beadle = start(&origin, &block);
+        for method in ["GET", "HEAD"] {
+            let answer =
+                Request::new(method, "/private/x").user_agent("BadBot/1.0").send(beadle.port);
+            assert_eq!(answer.status, status);
+            for (name, value) in [
+                ("link", "<https://site.example/license.xml>; rel=\"license\""),
+                ("www-authenticate", "License realm=\"site.example\""),
+                ("crawler-price", "USD 0.01"),
+                ("retry-after", "3600"),
+                ("cache-control", "no-store"),
+                ("vary", "User-Agent"),
+            ] {
+                let found = answer.all(name);
+                assert_eq!(found, [value], "{method} {status} {name}");
+            }
+        }
+        // A token is not checked: it changes nothing.
+        let paid = Request::get("/private/x")
+            .user_agent("BadBot/1.0")
+            .field("Authorization", "License abc")
+            .send(beadle.port);
+        assert_eq!(paid.status, status);
+        let rules = beadle.get("/robots.txt", "BadBot/1.0");
+        assert_eq!((rules.status, rules.header("crawler-price")), (200, None));
+        let person = beadle.get("/private/x", BROWSER);
+        assert_eq!((person.status, person.header("link")), (200, None));
+        assert_eq!(beadle.records(3)[0]["status"], json!(status));
+    }
+}
+
 // === records
 
 #[test]

@@ -330,6 +330,11 @@ fn each_value_is_accepted_by_the_schema_and_the_reader_or_by_neither() {
         {
             limit.entry("requests").or_insert_with(|| json!("60/1m"));
         }
+        // A client that is to authenticate itself needs a challenge.
+        let block = policy.pointer_mut("/sites/0/enforcement/block").and_then(Value::as_object_mut);
+        if let Some(block) = block.filter(|block| block.get("status") == Some(&json!(401))) {
+            block.entry("fields").or_insert_with(|| json!({ "WWW-Authenticate": "License" }));
+        }
         // Only trusted peers may ask, or speak for others.
         let server = policy.get_mut("server").and_then(Value::as_object_mut);
         let speaks = |listen: &Value| listen.to_string().contains("proxy_protocol");

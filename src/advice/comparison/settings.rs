@@ -82,7 +82,7 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("origin.probe_path", backend.probe_path.clone().unwrap_or_default()),
         ("default", site.default.to_string()),
         ("underscore_fields", backend.underscore_fields.to_string()),
-        ("request_fields", request_fields(&backend.request_fields)),
+        ("request_fields", fields(&backend.request_fields)),
         ("via", backend.via.to_string()),
         ("rewrite_location", backend.rewrite_location.to_string()),
         ("timeouts.origin_connect", time(limits.connect)),
@@ -117,7 +117,7 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn request_fields(fields: &[(String, String)]) -> String {
+fn fields(fields: &[(String, String)]) -> String {
     let fields: Vec<String> =
         fields.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     fields.join(", ")
@@ -172,7 +172,11 @@ fn block(site: &Site) -> String {
     for octet in format!("{:?}{:?}{:?}", block.body, block.impostor_body, block.form_body).bytes() {
         hash = (hash ^ u64::from(octet)).wrapping_mul(0x0100_0000_01b3);
     }
-    format!("{} {}, text {:08x}", block.status, block.content_type, hash >> 32)
+    let fields = match fields(&block.fields) {
+        none if none.is_empty() => none,
+        some => format!(", {some}"),
+    };
+    format!("{} {}, text {:08x}{fields}", block.status, block.content_type, hash >> 32)
 }
 
 /// A time in the largest unit that has no rest.

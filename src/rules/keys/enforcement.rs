@@ -7,7 +7,9 @@ use super::{
         Shape::{self, Boolean, Choice, Either, List, OneNumber, Text},
         key,
     },
-    values::{COUNT, CRAWLER_NAME, PACE, PATTERN, PURPOSE, SHARE, SHORT_TIME, STANDING, TIME},
+    values::{
+        COUNT, CRAWLER_NAME, FIELDS, PACE, PATTERN, PURPOSE, SHARE, SHORT_TIME, STANDING, TIME,
+    },
 };
 
 /// `sites[].enforcement`.
@@ -141,8 +143,10 @@ pub static BLOCK: Section = Section {
     path: "sites[].enforcement.block",
     one_of: &[],
     keys: &[
-        key("status", OneNumber(&[403, 404, 410, 429, 451]), Value("403"))
-            .means("429 comes with `Retry-After: 86400`"),
+        key("status", OneNumber(&[401, 402, 403, 404, 410, 429, 451]), Value("403"))
+            .means("429 comes with `Retry-After: 86400`, and 401 needs `WWW-Authenticate`"),
+        key("fields", FIELDS, NONE)
+            .means("fields of the response, each with its value: terms, a licence, a price"),
         key("content_type", Text, Value("text/plain; charset=utf-8"))
             .means("media type of the body"),
         key("body", Text, Words("as in the guide")).means("text with the placeholders below"),

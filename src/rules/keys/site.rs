@@ -10,7 +10,8 @@ use super::{
         key,
     },
     values::{
-        CRAWLER_NAME, HOST, MEDIA_TYPE, PAGE, PATTERN, RECORDS, STATUS, STEPS, TARGET, TIME, URL,
+        CRAWLER_NAME, FIELDS, HOST, MEDIA_TYPE, PAGE, PATTERN, RECORDS, STATUS, STEPS, TARGET,
+        TIME, URL,
     },
 };
 
@@ -36,7 +37,7 @@ pub static SITE: Section = Section {
         key("underscore_fields", Boolean, Value("false")).means(
             "send request fields with an underscore in their name to the origin, with exceptions",
         ),
-        key("request_fields", Mapping(&Text), NONE).means(
+        key("request_fields", FIELDS, NONE).means(
             "fields of requests to the origin, each with its value, in place of what a client \
              sends",
         ),

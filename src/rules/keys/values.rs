@@ -111,8 +111,9 @@ pub(super) const STANDING: Shape =
     Shape::Choice(&["confirmed", "contradicted", "unverifiable", "unknown"]);
 /// The name of crawlers.
 pub(super) const CRAWLER_NAME: Shape = Shape::Crawlers;
+/// A text or a number.
+const WORDS: Shape = Shape::Either(&[Shape::Text, Shape::Number(-1_000_000_000, 1_000_000_000)]);
+/// Fields of an HTTP message.
+pub(super) const FIELDS: Shape = Shape::Mapping(&WORDS);
 /// Lines of robots.txt that are no rules.
-pub(super) const RECORDS: Shape = Shape::List(&Shape::Mapping(&Shape::Either(&[
-    Shape::Text,
-    Shape::Number(-1_000_000_000, 1_000_000_000),
-])));
+pub(super) const RECORDS: Shape = Shape::List(&Shape::Mapping(&WORDS));

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::{
-    base::escape::shown,
     formats::{
         probe::Plan,
         robots::{Reading, Steps},
@@ -14,6 +13,7 @@ use crate::{
 use super::{
     fields::Fields,
     findings::Findings,
+    http_fields::{self, Fault, HttpFields},
     origin::{self, Origin},
     shape::{At, duplicate},
     timeouts::{self, OriginTimeouts, Timeouts},
@@ -37,7 +37,7 @@ pub struct Backend {
     /// How requests go to them.
     pub protocol: Protocol,
     /// Fields of requests to them, in place of those of clients.
-    pub request_fields: Vec<(String, String)>,
+    pub request_fields: HttpFields,
     /// When a server gets no requests for a while.
     pub health: Health,
     /// Time limits of a request at a server.
@@ -187,7 +187,7 @@ fn urls<'n>(fields: &Fields<'n>, findings: &mut Findings) -> Option<At<'n>> {
 }
 
 /// Fields for the origin: names and values as in HTTP, but none that frames or routes a message.
-fn request_fields(site: &Fields<'_>, findings: &mut Findings) -> Vec<(String, String)> {
+fn request_fields(site: &Fields<'_>, findings: &mut Findings) -> HttpFields {
     const OWN: [&str; 11] = [
         "connection",
         "content-length",
@@ -201,27 +201,15 @@ fn request_fields(site: &Fields<'_>, findings: &mut Findings) -> Vec<(String, St
         "user-agent",
         "via",
     ];
-    let Some(at) = site.take("request_fields") else { return Vec::new() };
-    let entries = at.entries(findings).unwrap_or_default();
-    let mut fields = Vec::with_capacity(entries.len());
-    for (key, node) in entries {
-        let value = At { node, path: format!("{}.{}", at.path, shown(&key.text)) };
-        let name = key.text.to_ascii_lowercase();
-        let is_name = !name.is_empty()
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-        if !is_name || OWN.contains(&&*name) || name.starts_with("x-forwarded-") {
-            let help = "name a field of your own, such as X-Outside-Url";
-            findings.refuse(&value, format!("'{}' can't be set", shown(&key.text)), help);
-            continue;
-        }
-        let Some(text) = value.text(findings) else { continue };
-        if text.is_empty() || !text.bytes().all(|b| matches!(b, b' '..=b'~')) {
-            findings.refuse(&value, "no value of a field", "write printable ASCII");
-            continue;
-        }
-        fields.push((name, text.to_owned()));
-    }
-    fields
+    let fault = |name: &str, _: &str| {
+        let is_plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        let is_own = OWN.contains(&name) || name.starts_with("x-forwarded-");
+        let why = "origins and Beadle read it themselves";
+        let help = "name a field of your own, such as X-Outside-Url";
+        (is_own || !is_plain).then_some(Fault { why, help })
+    };
+    let at = site.take("request_fields");
+    at.map_or_else(Vec::new, |at| http_fields::read(&at, fault, findings))
 }
 
 /// Whether the origin is asked for forms, and the steps that count otherwise.

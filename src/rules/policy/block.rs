@@ -2,13 +2,15 @@
 
 use crate::{base::escape::shown, rules::keys};
 
-use super::{findings::Findings, shape::At};
+use super::{block_fields, findings::Findings, http_fields::HttpFields, shape::At};
 
 /// The answer to a refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The status code: 403, 404, 410, 429 or 451 (default 403).
+    /// The status code: 401, 402, 403, 404, 410, 429 or 451 (default 403).
     pub status: u16,
+    /// Further fields, none of which frames the message or lets a cache keep it.
+    pub fields: HttpFields,
     /// The `Content-Type` of the body (default `text/plain; charset=utf-8`).
     pub content_type: String,
     /// The body.
@@ -59,6 +61,9 @@ pub enum Slot {
 /// The default `Content-Type`.
 const DEFAULT_TYPE: &str = "text/plain; charset=utf-8";
 
+/// The `Retry-After` of a 429: as long, a crawler may use its copy of the rules (RFC 9309 §2.4).
+const RETRY_AFTER: &str = "86400";
+
 /// The default body.
 const DEFAULT_BODY: &str = "\
 {product_token} is not allowed to fetch this page.
@@ -108,6 +113,7 @@ impl Default for Block {
             |text| parse_template(text).expect("the default bodies have known slots only");
         Self {
             status: 403,
+            fields: HttpFields::new(),
             content_type: DEFAULT_TYPE.to_owned(),
             body: template(DEFAULT_BODY),
             impostor_body: template(DEFAULT_IMPOSTOR_BODY),
@@ -122,16 +128,27 @@ pub(super) fn read(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
     let Some(fields) = at.fields(&keys::BLOCK, findings) else { return };
     if let Some(at) = fields.take("status") {
         match at.integer(100..=599, findings) {
-            Some(status @ (403 | 404 | 410 | 429 | 451)) => {
+            Some(status @ (401..=404 | 410 | 429 | 451)) => {
                 block.status = u16::try_from(status).unwrap_or(block.status);
             }
             Some(other) => findings.refuse(
                 &at,
                 format!("{other} does not tell a crawler that it is refused"),
-                "write 403, 404, 410, 429 or 451",
+                "write 401, 402, 403, 404, 410, 429 or 451",
             ),
             None => {}
         }
+    }
+    if let Some(at) = fields.take("fields") {
+        block.fields = block_fields::read(&at, findings);
+    }
+    let has = |name: &str| block.fields.iter().any(|(other, _)| other == name);
+    if block.status == 429 && !has("retry-after") {
+        block.fields.push(("retry-after".to_owned(), RETRY_AFTER.to_owned()));
+    } else if block.status == 401 && !has("www-authenticate") {
+        let message = "401 without WWW-Authenticate is no answer (RFC 9110 §15.5.2)";
+        let help = "add 'fields: { WWW-Authenticate: License }', or write 403";
+        findings.refuse(&at.child("status"), message, help);
     }
     if let Some((at, text)) =
         fields.take("content_type").and_then(|at| at.text(findings).map(|text| (at, text)))

@@ -91,6 +91,7 @@ mod violations; // the section `violations`
 mod backend; // the origins of a site, and how requests go to them
 mod groups; // the groups of robots.txt
 mod host; // a host of a site
+mod http_fields; // fields of HTTP messages
 mod origin; // the URL of an origin
 mod other_records; // lines of robots.txt that are no rules
 mod preferences; // the section `preferences`
@@ -100,6 +101,7 @@ mod tag_rules; // the section `robots_tag`
 
 // A site: the treatment of violations.
 mod block; // the answer to a refused request
+mod block_fields; // its fields
 mod breaker; // when refusing stops
 mod enforcement; // the section `enforcement`
 mod ladder; // how a crawler climbs and comes down

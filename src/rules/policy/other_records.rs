@@ -23,14 +23,7 @@ pub(super) fn read(
         }
         for (key, node) in item.entries(findings).unwrap_or_default() {
             let at = At { node, path: format!("{}.{}", item.path, shown(&key.text)) };
-            let value = match &node.value {
-                Value::Integer(n) => n.to_string(),
-                Value::Float(n) => n.to_string(),
-                _ => match at.text(findings) {
-                    Some(text) => text.to_owned(),
-                    None => continue,
-                },
-            };
+            let Some(value) = at.as_written(findings) else { continue };
             match robots::Record::new(&key.text, &value) {
                 Ok(record) => {
                     if let Some(finding) = record.check(in_group) {

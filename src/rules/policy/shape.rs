@@ -138,6 +138,15 @@ impl<'n> At<'n> {
         found
     }
 
+    /// A text, or a number as text.
+    pub(super) fn as_written(&self, findings: &mut Findings) -> Option<String> {
+        match &self.node.value {
+            Value::Integer(n) => Some(n.to_string()),
+            Value::Float(n) => Some(n.to_string()),
+            _ => self.owned_text(findings),
+        }
+    }
+
     pub(super) fn owned_text(&self, findings: &mut Findings) -> Option<String> {
         self.text(findings).map(str::to_owned)
     }

@@ -18,9 +18,6 @@ use crate::{
 
 use super::{refusal::Refusal, request::Request};
 
-/// `Retry-After` of a block with the status 429: the time for which a crawler may use its copy of
-/// the rules (RFC 9309 §2.4).
-const RETRY_AFTER_SECONDS: u64 = 86_400;
 /// The `max-age` of a provisional robots.txt, until the origin's file is known.
 const PROVISIONAL_MAX_AGE: Duration = Duration::from_secs(60);
 /// `Retry-After` of a robots.txt that is not known yet. Beadle fetches it more often.
@@ -207,8 +204,9 @@ impl Answer {
         let status = StatusCode::from_u16(block.status).unwrap_or(StatusCode::FORBIDDEN);
         let mut answer = Self::new(status, content_type, body);
         answer.refuse_caches();
-        if status == StatusCode::TOO_MANY_REQUESTS {
-            answer.fields.push((header::RETRY_AFTER, RETRY_AFTER_SECONDS.into()));
+        for (name, value) in &block.fields {
+            let name = HeaderName::from_bytes(name.as_bytes()).ok();
+            name.into_iter().for_each(|name| answer.field(name, value));
         }
         answer
     }

@@ -153,6 +153,9 @@ fn enforcement(enforcement: &Enforcement) -> Vec<Fact> {
         fact("'*' may block confirmed search engines", yes(enforcement.block_confirmed_search)),
         fact("refusal", format!("{}, {}", block.status, escape::shown(&block.content_type))),
     ]);
+    facts.extend(block.fields.iter().map(|(name, value)| {
+        fact("field of a refusal", format!("{}: {}", escape::shown(name), escape::shown(value)))
+    }));
     facts
 }
 

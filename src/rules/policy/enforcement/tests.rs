@@ -75,8 +75,84 @@ fn a_bad_value_is_refused_with_its_repair() {
         ("mode: log, crawl_delay: block", "unknown value 'block' (write one of log, throttle)"),
         ("mode: block, ladder: {}", "no crawler is on the ladder (set 'mode: ladder'"),
         ("mode: ladders", "unknown value 'ladders' (did you mean 'ladder'?"),
+        (
+            "block: { status: 401 }",
+            "(RFC 9110 §15.5.2) (add 'fields: { WWW-Authenticate: License }'",
+        ),
+        (
+            "block: { status: 401, fields: { Link: <https://a.example/> } }",
+            "status: 401 without WWW",
+        ),
+        (
+            "block: { status: 407 }",
+            "407 does not tell a crawler that it is refused (write 401, 402",
+        ),
+        ("block: { fields: [Link] }", "fields: expected a mapping of keys to values, found a list"),
     ] {
         let (_, findings) = enforcement(text);
         assert!(findings.iter().any(|one| one.contains(message)), "{text}: {findings:?}");
     }
+}
+
+#[test]
+fn rfc9110_5_a_field_of_a_refusal_is_a_token_with_a_value() {
+    let good = "block: { status: 402, fields: { Link: \"<https://a.example/l.xml>; rel=license\", \
+                WWW-Authenticate: 'License realm=\"a\"', crawler-price: 0.25, Retry-After: 86400, \
+                x!#$%&'*+-.^_`|~9: \"a: b, c\" } }";
+    let (found, findings) = enforcement(good);
+    let block = found.unwrap_or_else(|| panic!("{findings:?}")).block;
+    let fields: Vec<_> = block.fields.iter().map(|(name, text)| (&**name, &**text)).collect();
+    assert_eq!(block.status, 402);
+    assert_eq!(
+        fields,
+        [
+            ("link", "<https://a.example/l.xml>; rel=license"),
+            ("www-authenticate", "License realm=\"a\""),
+            ("crawler-price", "0.25"),
+            ("retry-after", "86400"),
+            ("x!#$%&'*+-.^_`|~9", "a: b, c"),
+        ]
+    );
+    for (field, message) in [
+        ("'': x", "'' can't be set: it is no name of a field (write letters"),
+        ("'a b': x", "'a b' can't be set: it is no name of a field"),
+        ("'a:': x", "'a:' can't be set: it is no name of a field"),
+        ("':status': 200", "':status' can't be set: it is no name of a field"),
+        ("Größe: x", "can't be set: it is no name of a field"),
+        ("'a\\r\\nb': x", "can't be set: it is no name of a field"),
+        ("a: ''", "fields.a: no value of a field (write printable ASCII"),
+        ("a: ' x'", "fields.a: no value of a field"),
+        ("a: \"x\\r\\nSet-Cookie: b=c\"", "fields.a: no value of a field"),
+        ("a: \"x\\ty\"", "fields.a: no value of a field"),
+        ("a: 5 €", "fields.a: no value of a field"),
+        ("a: true", "fields.a: expected text, found a boolean"),
+        ("a: [x]", "fields.a: expected text, found a list"),
+        ("a: x, A: y", "'A' can't be set: it stands here twice (keep one line"),
+        ("Content-Length: 0", "it frames the message or rules the connection"),
+        ("transfer-encoding: chunked", "it frames the message or rules the connection"),
+        ("CONNECTION: close", "it frames the message or rules the connection"),
+        ("Upgrade: h2c", "it frames the message or rules the connection"),
+        ("Content-Encoding: gzip", "the body is whole, and as the policy writes it (remove it)"),
+        ("Content-Type: text/html", "it has a key of its own (write 'content_type' beside"),
+        ("Set-Cookie: a=b", "it would change what the client sends with later requests"),
+        ("Cache-Control: public", "a cache could give the refusal to people (remove it: each"),
+        ("CDN-Cache-Control: max-age=1", "a cache could give the refusal to people"),
+        ("X-Accel-Expires: 60", "a cache could give the refusal to people"),
+        ("Vary: Accept", "a cache could give the refusal to people"),
+        ("X-Robots-Tag: none", "it has a section of its own (write a rule of 'robots_tag'"),
+        ("X-Beadle-Refusal: a", "Beadle writes it (remove it)"),
+        ("Retry-After: 'Fri, 27 Nov 2026 10:00:00 GMT'", "a date goes by (write the seconds"),
+        ("Retry-After: -1", "no other number than seconds"),
+        ("WWW-Authenticate: 'realm=\"a\"'", "a challenge begins with its scheme"),
+        ("Link: https://a.example/", "a link begins with a URL in angle brackets"),
+    ] {
+        let (_, findings) = enforcement(&format!("block: {{ fields: {{ {field} }} }}"));
+        assert!(findings.iter().any(|one| one.contains(message)), "{field}: {findings:?}");
+    }
+    let long = format!("block: {{ fields: {{ a: {} }} }}", "x".repeat(2_100));
+    let (_, findings) = enforcement(&long);
+    assert!(
+        findings.concat().contains("2105 octets are too many for some servers"),
+        "{findings:?}"
+    );
 }
