@@ -9,7 +9,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
         15_130,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 19_000),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 19_100),
     ("advice", &["lint", "comparison", "import", "starter", "manual"], 7_500),
     (
         "records",

@@ -330,6 +330,11 @@ fn each_value_is_accepted_by_the_schema_and_the_reader_or_by_neither() {
         {
             limit.entry("requests").or_insert_with(|| json!("60/1m"));
         }
+        // Only a control token governs uses of copies.
+        let crawler = policy.pointer_mut("/crawlers/0").and_then(Value::as_object_mut);
+        if let Some(crawler) = crawler.filter(|crawler| crawler.contains_key("governs")) {
+            crawler.entry("kind").or_insert_with(|| json!("control"));
+        }
         // A client that is to authenticate itself needs a challenge.
         let block = policy.pointer_mut("/sites/0/enforcement/block").and_then(Value::as_object_mut);
         if let Some(block) = block.filter(|block| block.get("status") == Some(&json!(401))) {

@@ -39,6 +39,7 @@ pub const RULES: &[Rule] = &[
     rule("crawlers.duplicate_name", "two crawlers have the same name"),
     rule("crawlers.duplicate_operator", "an operator stands in the catalogue twice"),
     rule("crawlers.duplicate_referrer", "two operators have the same referrer"),
+    rule("crawlers.governs", "a crawler that sends requests governs nothing"),
     rule("crawlers.patterns_too_large", "all user_agent_patterns together are too large"),
     rule("crawlers.refers_to_itself", "a crawler falls back to itself"),
     rule("crawlers.too_many", "there are more crawlers than can be numbered"),

@@ -6,7 +6,10 @@ use serde::Serialize;
 
 use crate::base::escape;
 
-use super::entry::{CatalogueFile, Entry, OperatorEntry};
+use super::{
+    entry::{CatalogueFile, Entry, OperatorEntry},
+    purpose::Purpose,
+};
 
 /// The differences between two catalogue files. All texts are escaped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -117,7 +120,7 @@ struct Fact {
 
 /// All facts of an entry, in the order of its keys. The pattern has no `..`, so that a new key does
 /// not compile before it is compared.
-fn facts(entry: &Entry) -> [Fact; 20] {
+fn facts(entry: &Entry) -> [Fact; 21] {
     let Entry {
         product_token,
         aliases,
@@ -125,6 +128,7 @@ fn facts(entry: &Entry) -> [Fact; 20] {
         operator,
         purpose,
         kind,
+        governs,
         documentation,
         contact,
         honours,
@@ -151,6 +155,8 @@ fn facts(entry: &Entry) -> [Fact; 20] {
         // A policy's sets select by purpose.
         decides("purpose", word(purpose)),
         decides("kind", word(kind)),
+        // A control token sends no requests.
+        informs("governs", names(governs)),
         informs("documentation", text(documentation.as_deref())),
         informs("contact", text(contact.as_deref())),
         // Beadle enforces Crawl-delay for crawlers that claim to honour it.
@@ -194,6 +200,10 @@ fn list(values: &[String]) -> String {
         return String::new();
     }
     format!("[{}]", values.iter().map(escape::shown).collect::<Vec<_>>().join(", "))
+}
+
+fn names(purposes: &[Purpose]) -> String {
+    list(&purposes.iter().map(Purpose::to_string).collect::<Vec<_>>())
 }
 
 /// A value as the file writes it: a word as it is, a mapping as JSON.

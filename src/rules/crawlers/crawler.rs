@@ -44,6 +44,17 @@ impl Crawler {
         self.entry.kind
     }
 
+    /// The uses of copies that it governs: of a control token its purposes, of others none. A token that
+    /// governs more than one use closes all of them.
+    pub fn governs(&self) -> &[Purpose] {
+        match self.entry.kind {
+            Kind::Control if self.entry.governs.is_empty() => {
+                std::slice::from_ref(&self.entry.purpose)
+            }
+            _ => &self.entry.governs,
+        }
+    }
+
     /// Whether it is a program that many people run, or a service that sites use, and no crawler.
     pub fn is_program(&self) -> bool {
         matches!(self.entry.kind, Kind::Automation | Kind::App)
@@ -167,6 +178,13 @@ impl Crawler {
                     format!("'{shown}' of {product_token} is not a phrase"),
                 )
                 .help("begin with a letter or digit and write printable ASCII"),
+            );
+        }
+        if entry.kind != Kind::Control && !entry.governs.is_empty() {
+            let message = format!("{product_token} sends requests itself, so it governs nothing");
+            findings.push(
+                Diagnostic::error("crawlers.governs", message)
+                    .help("write 'kind: control', or remove 'governs'"),
             );
         }
         for finding in entry.reverse_dns.iter().filter_map(|suffix| check_suffix(suffix).err()) {

@@ -51,6 +51,9 @@ pub struct Entry {
     /// The cause of its requests.
     #[serde(default)]
     pub kind: Kind,
+    /// The uses of copies that a control token governs; none stands for its purpose.
+    #[serde(default)]
+    pub governs: Vec<Purpose>,
     /// The page of the operator, or else of a public list, that describes it.
     #[serde(default)]
     pub documentation: Option<String>,

@@ -97,6 +97,7 @@ fn bounds(entry: &Entry, findings: &mut Vec<Diagnostic>) {
         signature_agent,
         purpose: _,
         kind: _,
+        governs: _,
         honours: _,
         ignores_star: _,
         status: _,

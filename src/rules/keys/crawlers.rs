@@ -26,6 +26,8 @@ pub static CRAWLER: Section = Section {
             Value("crawler"),
         )
         .means("decides which groups bind it"),
+        key("governs", List(&Purpose), Words("its purpose, with `kind: control`"))
+            .means("uses of copies that a control token governs"),
         key("falls_back_to", List(&Text), NONE)
             .means("groups that it follows if no group names it"),
         key("ignores_star", Boolean, Value("false")).means("only a group that names it binds it"),

@@ -5,7 +5,7 @@ use crate::{
     formats::signature::AgentUrl,
     rules::{
         crawlers::{
-            Catalogue, CatalogueFile, Entry, Kind, check_pattern, check_suffix, is_shared,
+            Catalogue, CatalogueFile, Entry, Kind, Match, check_pattern, check_suffix, is_shared,
             ranges::Format,
         },
         keys,
@@ -53,7 +53,10 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         );
         return None;
     }
-    let purpose = fields.take("purpose").and_then(|at| purpose(at.text(findings)?, &at, findings));
+    let read = |at: &At<'_>, findings: &mut Findings| purpose(at.text(findings)?, at, findings);
+    let governs = fields.each("governs", read, findings);
+    let purpose = fields.read("purpose", read, findings);
+    let kind = fields.choice("kind", KINDS, findings).unwrap_or_default();
     let entry = Entry {
         product_token: text.trim().to_owned(),
         aliases: fields.each("aliases", At::owned_text, findings),
@@ -62,7 +65,10 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
         user_agent_pattern: fields.read("user_agent_pattern", At::owned_text, findings),
         falls_back_to: fields.each("falls_back_to", At::owned_text, findings),
         purpose: purpose.unwrap_or_default(),
-        kind: fields.choice("kind", KINDS, findings).unwrap_or_default(),
+        kind,
+        governs,
+        // A policy token may be a word that User-Agents of people have.
+        matching: if kind == Kind::Control { Match::Never } else { Match::Word },
         ignores_star: fields.is("ignores_star", findings),
         ip_ranges: fields.each("ip_ranges", list_url, findings),
         ip_format: fields.read("ip_format", ip_format, findings),
@@ -143,4 +149,63 @@ fn agent(at: &At<'_>, findings: &mut Findings) -> Option<String> {
         return None;
     }
     Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::{
+        crawlers::{Crawler, Purpose, SiteNames},
+        policy,
+    };
+
+    fn read(entry: &str) -> (Option<policy::Policy>, Vec<String>) {
+        let text = format!(
+            "crawlers: [{{ product_token: Firefox, {entry} }}]\n\
+             sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\", robots_txt: {{ groups: \
+             [{{ user_agents: [\"purpose:ai-training\"], disallow: [/] }}] }} }}]"
+        );
+        let (policy, findings) = policy::read("test.yaml", text.as_bytes());
+        (policy, findings.into_iter().map(|one| format!("{} {}", one.code, one.message)).collect())
+    }
+
+    #[test]
+    fn a_policy_token_is_published_and_never_looked_for_in_user_agents() {
+        for (governs, expected) in [
+            ("", &[Purpose::AiTraining][..]),
+            (", governs: ai-search", &[Purpose::AiSearch]),
+            (", governs: [ai-training, ai-search]", &[Purpose::AiTraining, Purpose::AiSearch]),
+        ] {
+            let (policy, findings) = read(&format!("kind: control, purpose: ai-training{governs}"));
+            let policy = policy.unwrap_or_else(|| panic!("{findings:?}"));
+            let found = policy.catalogue.find("Firefox").map(Crawler::governs);
+            assert_eq!(found, Some(expected), "{governs}");
+            let robots_txt = policy.sites[0].robots_txt.file.to_string();
+            assert!(robots_txt.contains("User-agent: Firefox\n"), "{robots_txt}");
+            let site_names = SiteNames::new(&policy.catalogue, ["Firefox"]);
+            let person = b"Mozilla/5.0 (X11; Linux) Gecko/20100101 Firefox/140.0";
+            let claim = policy.catalogue.identify(person, &site_names);
+            assert_eq!(claim.tokens().count(), 0, "{claim:?}");
+        }
+        for (entry, message) in [
+            (
+                "governs: ai-training",
+                "crawlers.governs Firefox sends requests itself, so it governs",
+            ),
+            ("kind: control, governs: [all]", "unknown purpose 'all'"),
+        ] {
+            let (_, findings) = read(entry);
+            assert!(findings.iter().any(|one| one.contains(message)), "{entry}: {findings:?}");
+        }
+    }
+
+    #[test]
+    fn the_catalogue_says_what_each_control_token_governs() {
+        let catalogue = super::catalogue_file::built_in();
+        let governs = catalogue.iter().filter(|one| !one.governs().is_empty());
+        let found: Vec<_> =
+            governs.map(|one| (one.product_token().as_str(), one.governs())).collect();
+        let training = [Purpose::AiTraining];
+        let both = [Purpose::AiTraining, Purpose::AiSearch];
+        assert_eq!(found, [("Applebot-Extended", &training[..]), ("Google-Extended", &both[..])]);
+    }
 }
