@@ -52,3 +52,87 @@ fn contradictions_and_signals_of_a_running_site_are_shown() {
     let refused = run(&["audit", "www.example.com"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
+
+#[test]
+fn the_matrix_of_a_running_site_tells_who_may_do_what_and_why() {
+    let origin = Origin::playing(|exchange| {
+        match &exchange.request.target[..] {
+            b"/robots.txt" => exchange.answer(
+                "200 OK",
+                &[],
+                b"User-agent: *\nDisallow: /drafts/\nContent-Usage: train-ai=n, search=y\n\
+                  Content-Usage: /press/ train-ai=y\nUser-agent: CCBot\nDisallow: /\n\
+                  User-agent: Google-Extended\nDisallow: /\n",
+            ),
+            b"/press/1" => {
+                exchange.answer("200 OK", &["Content-Usage: train-ai=y"], b"<p>press</p>")
+            }
+            b"/" => exchange.answer("200 OK", &[], b"<p>hello</p>"),
+            _ => exchange.answer("404 Not Found", &[], b""),
+        }
+        After::Close
+    });
+    let url = |path: &str| format!("http://127.0.0.1:{}{path}", origin.port);
+    let args = ["audit", "--matrix", "--format", "json", &url("/press/1")];
+    let found = run(&args);
+    assert_eq!(found.status.code(), Some(1), "{found:?}");
+    let rows = json_lines(&found);
+    assert_eq!(rows.len(), 40, "20 crawlers, the first page and this one");
+    let row = |path: &str, token: &str| {
+        let is_it =
+            |row: &&serde_json::Value| row["url"] == url(path) && row["product_token"] == token;
+        rows.iter().find(is_it).expect("a row").clone()
+    };
+    for (path, token, expected) in [
+        ("/", "GPTBot", serde_json::json!(["yes", "no", "yes"])),
+        ("/press/1", "GPTBot", serde_json::json!(["yes", "yes", "unsaid"])),
+        ("/", "CCBot", serde_json::json!(["no", "no", "no"])),
+        ("/press/1", "Googlebot", serde_json::json!(["yes", "no", "unsaid"])),
+        ("/", "Google-Extended", serde_json::json!([null, "no", null])),
+    ] {
+        let row = row(path, token);
+        let answers = serde_json::json!([row["crawl"], row["train_ai"], row["search"]]);
+        assert_eq!(answers, expected, "{path} {token}");
+    }
+    let googlebot = row("/press/1", "Googlebot");
+    assert_eq!(googlebot["purpose"], "search");
+    assert_eq!(googlebot["conflicts"][0]["code"], "audit.training_contradicts");
+    assert_eq!(
+        googlebot["carriers"][1],
+        serde_json::json!({
+            "use": "train-ai", "says": "yes", "carrier": "Content-Usage",
+            "place": "robots.txt line 4", "line": 4, "decides": false,
+        })
+    );
+    let control = &googlebot["carriers"][3];
+    assert_eq!(
+        (&control["carrier"], &control["decides"]),
+        (&"Google-Extended".into(), &true.into())
+    );
+    // The pages and files are fetched once, under Beadle's own name.
+    let is_named = |line: &(String, String)| line.0 == "user-agent" && line.1.contains("Googlebot");
+    let received = origin.received();
+    assert_eq!(received.len(), 5);
+    assert!(!received.iter().any(|request| request.headers.iter().any(is_named)));
+
+    let text = run(&["audit", "--matrix", "--user-agent", "GPTBot", &url("/")]);
+    assert_eq!(text.status.code(), Some(0), "{text:?}");
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("What 1 crawler may do, on 1 page"), "{text}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let shown = "GPTBot yes no, Content-Usage line 3 yes, Content-Usage line 3";
+    assert!(words.join(" ").contains(shown), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let search = run(&["audit", "--matrix", "--purpose", "search", "--format", "json", &url("/")]);
+    assert!(json_lines(&search).iter().all(|row| row["purpose"] == "search"), "{search:?}");
+    for (refused, why) in [
+        (&["--matrix", "--purpose", "serch"][..], "search"),
+        (&["--matrix", "--user-agent", "a:b"], "product token"),
+        (&["--user-agent", "GPTBot"], "--matrix"),
+        (&["--matrix", "--product-token", "GPTBot"], "cannot be used"),
+    ] {
+        let found = run(&[&["audit", &url("/")], refused].concat());
+        let message = String::from_utf8_lossy(&found.stderr).into_owned();
+        assert!(found.status.code() == Some(2) && message.contains(why), "{refused:?} {message}");
+    }
+}

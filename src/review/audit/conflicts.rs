@@ -2,9 +2,14 @@
 
 use serde::Serialize;
 
-use crate::formats::robots::Access;
+use crate::formats::{robots::Access, usage::Preference};
 
-use super::{page::Site, signals::Signal, source_rules::RulesOf};
+use super::{
+    page::Site,
+    said::{Answer, Said, Use},
+    signals::Signal,
+    source_rules::RulesOf,
+};
 
 /// Two statements that do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,12 +32,8 @@ const OPPOSITES: [(&str, &str); 6] = [
     ("all", "none"),
 ];
 
-/// The statements of one signal that forbid training, and those that permit it.
-const TRAINING: [(&str, &[&str], &[&str]); 3] = [
-    ("Content-Signal", &["ai-train=no"], &["ai-train=yes"]),
-    ("Content-Usage", &["train-ai=n", "ai=n"], &["train-ai=y", "ai=y"]),
-    ("TDMRep", &["1"], &["0"]),
-];
+/// The code of carriers that contradict each other about training.
+pub(super) const TRAINING: &str = "audit.training_contradicts";
 
 /// All contradictions about one page.
 pub(super) fn of(
@@ -40,6 +41,7 @@ pub(super) fn of(
     sources: &[RulesOf],
     rules: &[String],
     signals: &[Signal],
+    said: &[Said],
     site: &Site,
 ) -> Vec<Conflict> {
     let mut found = Vec::new();
@@ -64,18 +66,20 @@ pub(super) fn of(
     }
     found.extend(between_sources(sources));
     found.extend(fields_differ(sources));
-    found.extend(about_training(signals));
-    let permits_search = signals.iter().find(|signal| {
-        signal.name == "Content-Signal" && words(&signal.value).any(|word| word == "search=yes")
-    });
-    if let Some(signal) = permits_search.filter(|_| is_closed) {
+    found.extend(about(said, Use::TrainAi, TRAINING, "training"));
+    found.extend(about(said, Use::Search, "audit.search_contradicts", "search"));
+    let permits = |signal: &&Signal| {
+        signal.line.is_some()
+            && signal.statement.stated().any(|(_, says)| says == Preference::Allow)
+    };
+    if let Some(signal) = signals.iter().find(permits).filter(|_| is_closed) {
         found.push(Conflict {
             code: "audit.signal_for_closed_page",
             message: format!(
-                "{} says 'search=yes', but robots.txt disallows the page",
-                signal.place
+                "{} says '{}', but robots.txt disallows the page",
+                signal.place, signal.value
             ),
-            help: "allow the page for search, or say 'search=no'",
+            help: "allow the page, or forbid the use: what is not fetched is not used",
         });
     }
     found
@@ -123,30 +127,16 @@ fn fields_differ(sources: &[RulesOf]) -> Option<Conflict> {
     })
 }
 
-/// One signal that permits training, and one that forbids it.
-fn about_training(signals: &[Signal]) -> Option<Conflict> {
-    let says = |signal: &&Signal, is_open: bool| {
-        TRAINING.iter().any(|(name, closed, open)| {
-            let statements = if is_open { open } else { closed };
-            let has = |word: String| statements.contains(&word.as_str());
-            let is_tdm_file = signal.value.contains("\"tdm-reservation\":1") && !is_open
-                || signal.value.contains("\"tdm-reservation\":0") && is_open;
-            signal.name == *name && (words(&signal.value).any(has) || is_tdm_file)
-        })
-    };
-    let opens = signals.iter().find(|signal| says(signal, true))?;
-    let closes = signals.iter().find(|signal| says(signal, false))?;
+/// One carrier that permits a use, and one that forbids it.
+fn about(said: &[Said], about: Use, code: &'static str, what: &str) -> Option<Conflict> {
+    let find = |says: Answer| said.iter().find(|one| one.about == about && one.says == says);
+    let (opens, closes) = (find(Answer::Yes)?, find(Answer::No)?);
     Some(Conflict {
-        code: "audit.training_contradicts",
+        code,
         message: format!(
-            "{} ({}) permits training, {} ({}) forbids it",
-            opens.name, opens.place, closes.name, closes.place
+            "{} ({}) permits {what}, {} ({}) forbids it",
+            opens.carrier, opens.place, closes.carrier, closes.place
         ),
         help: "say the same in every form",
     })
-}
-
-/// The statements of a value, in lower case.
-fn words(value: &str) -> impl Iterator<Item = String> {
-    value.split([',', ' ', ';']).map(|word| word.trim().to_ascii_lowercase())
 }

@@ -17,6 +17,7 @@ use crate::{
 use super::{
     conflicts::{self, Conflict},
     page::{Page, Site},
+    said::{self, Said},
     signals::{self, Signal},
     source_rules::{self, RulesOf},
 };
@@ -40,6 +41,9 @@ pub struct Audit {
     pub conflicts: Vec<Conflict>,
     /// The signals about AI.
     pub signals: Vec<Signal>,
+    /// What each carrier says about each use, the verdict of robots.txt first.
+    #[serde(skip)]
+    pub said: Vec<Said>,
 }
 
 /// The verdict of robots.txt.
@@ -96,8 +100,12 @@ impl Audit {
         ];
         let is_some = |source: &RulesOf| !source.rules.is_empty();
         let sources: Vec<RulesOf> = sources.into_iter().filter(is_some).collect();
-        let signals = signals::of(&file, &matcher, scope, site, page, &rules);
-        let conflicts = conflicts::of(access, &sources, &rules, &signals, site);
+        let signals = signals::of(&file, &matcher, scope, &target, site, page, &rules);
+        let mut said = vec![Said::of_verdict(access, &robots_txt, rule.map(|rule| rule.line))];
+        said.extend(signals.iter().flat_map(Said::of_signal));
+        said.extend(sources.iter().flat_map(Said::of_source));
+        said.extend(said::of_control_tokens(catalogue, token, &matcher, &target));
+        let conflicts = conflicts::of(access, &sources, &rules, &signals, &said, site);
         Self {
             url: escape::shown(&page.url),
             status: page.status,
@@ -107,6 +115,7 @@ impl Audit {
             rules,
             conflicts,
             signals,
+            said,
         }
     }
 }

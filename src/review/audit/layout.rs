@@ -5,25 +5,22 @@ use crate::{
     review::report::{Cell, Document, Kind, Section, Table},
 };
 
-use super::instructions::Audit;
+use super::{conflicts::Conflict, instructions::Audit, matrix::Row, said::Use};
 
 /// The most rows of a table.
 const MOST: usize = 500;
+/// The most crawlers that a contradiction names.
+const MOST_NAMES: usize = 3;
 
 /// The audits as a document of tables, a section for each page.
 pub fn document(audits: &[Audit]) -> Document {
     let tokens: Vec<&str> = audits.iter().map(|audit| audit.product_token.as_str()).collect();
     let token = tokens.first().copied().unwrap_or_default();
     let conflicts: usize = audits.iter().map(|audit| audit.conflicts.len()).sum();
-    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    let tell = if audits.len() == 1 { "tells" } else { "tell" };
     Document {
-        title: format!(
-            "What {} page{} tell{} {token}",
-            audits.len(),
-            plural(audits.len()),
-            if audits.len() == 1 { "s" } else { "" }
-        ),
-        lead: vec![format!("{conflicts} contradiction{}.", plural(conflicts))],
+        title: format!("What {} {tell} {token}", counted(audits.len(), "page")),
+        lead: vec![format!("{}.", counted(conflicts, "contradiction"))],
         sections: audits.iter().map(section).collect(),
     }
 }
@@ -56,4 +53,71 @@ fn section(audit: &Audit) -> Section {
         true => section.remark("No signal about AI."),
         false => section,
     }
+}
+
+/// The answers for many crawlers as a document, a table for each page with its status.
+pub fn matrix(pages: &[(u16, Vec<Row>)]) -> Document {
+    let rows = || pages.iter().flat_map(|(_, rows)| rows);
+    let crawlers = pages.iter().map(|(_, rows)| rows.len()).max().unwrap_or_default();
+    Document {
+        title: format!(
+            "What {} may do, on {}",
+            counted(crawlers, "crawler"),
+            counted(pages.len(), "page")
+        ),
+        lead: vec![
+            "A line is one of robots.txt. A carrier without a line is a field or an element of the \
+             page, or a file of the site. 'unsaid' is what no carrier says."
+                .to_owned(),
+            format!("{}.", counted(together(rows()).len(), "contradiction")),
+        ],
+        sections: pages.iter().map(|(status, rows)| matrix_of(*status, rows)).collect(),
+    }
+}
+
+fn matrix_of(status: u16, rows: &[Row]) -> Section {
+    let url = rows.first().map_or("", |row| row.url.as_str());
+    let columns = [
+        ("Crawler", Kind::Name),
+        ("Crawl", Kind::Code),
+        ("Train", Kind::Code),
+        ("Search", Kind::Code),
+    ];
+    let cells = |row: &Row| {
+        let of = |about| Cell::from(row.shown(about));
+        [row.product_token.as_str().into(), of(Use::Crawl), of(Use::TrainAi), of(Use::Search)]
+    };
+    let table = Table::new(columns).with(MOST, rows.iter().map(cells));
+    let section = Section::new(format!("{url} (status {status})"), table);
+    together(rows.iter()).into_iter().fold(section, |section, (conflict, names)| {
+        let more = names.len().saturating_sub(MOST_NAMES);
+        let mut shown = names.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+        if more > 0 {
+            shown.push_str(&format!(" and {more} more"));
+        }
+        section.remark(format!(
+            "Contradiction for {shown}: {} [{}]. Repair: {}.",
+            conflict.message, conflict.code, conflict.help
+        ))
+    })
+}
+
+/// The contradictions of all rows, each once for a page, with the crawlers that they confuse.
+fn together<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<(&'r Conflict, Vec<&'r str>)> {
+    let mut found: Vec<(&Row, &Conflict, Vec<&str>)> = Vec::new();
+    for row in rows {
+        for conflict in &row.conflicts {
+            let known =
+                found.iter_mut().find(|(of, other, _)| of.url == row.url && *other == conflict);
+            match known {
+                Some((_, _, names)) => names.push(&row.product_token),
+                None => found.push((row, conflict, vec![&row.product_token])),
+            }
+        }
+    }
+    found.into_iter().map(|(_, conflict, names)| (conflict, names)).collect()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

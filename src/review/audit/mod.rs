@@ -8,16 +8,20 @@
 //! page          the answers            reading    everything about one page
 //! source        the rules of one source
 //! signals       Content-Signal, Content-Usage, RSL, TDMRep, ai.txt
+//! said          what each carrier says about crawling, training and search
+//! matrix        the answers for many crawlers
 //! conflicts     what contradicts what  document   the audits as a document
 //! ```
 //!
-//! May use: robots, robots_tag, crawlers, enforce, report, fetch, product_token, escape. Must not know:
+//! May use: robots, robots_tag, usage, crawlers, enforce, report, fetch, product_token, escape. Must not know:
 //! files, clocks, the network, the place that a text goes to.
 
 mod conflicts; // what contradicts what
 mod instructions; // everything about one page
 mod layout; // the audits as a document
+mod matrix; // the answers for many crawlers
 mod page; // the answers to requests
+mod said; // what carriers say about uses
 mod signals; // signals about AI
 mod source_rules; // the rules of one source
 
@@ -27,8 +31,10 @@ mod tests;
 pub use self::{
     conflicts::Conflict,
     instructions::{Audit, VerdictRow},
-    layout::document,
+    layout::{document, matrix as matrix_document},
+    matrix::{CRAWLERS, Row},
     page::{Page, Site},
+    said::{Answer, Said, Use},
     signals::Signal,
     source_rules::RulesOf,
 };

@@ -14,8 +14,9 @@ use serde::Serialize;
 use crate::{
     base::escape,
     formats::{
-        robots::{Matcher, RobotsTxt, Scope},
+        robots::{Matcher, Pattern, Record, RobotsTxt, Scope, Target},
         robots_tag::read_html,
+        usage::{Carrier, Category, Preference, Statement},
     },
 };
 
@@ -30,6 +31,12 @@ pub struct Signal {
     pub place: String,
     /// Its value.
     pub value: String,
+    /// What it states about the page.
+    #[serde(skip)]
+    pub statement: Statement,
+    /// Its line in robots.txt.
+    #[serde(skip)]
+    pub line: Option<u32>,
 }
 
 /// The type of RSL documents.
@@ -40,70 +47,100 @@ pub(super) fn of(
     file: &RobotsTxt,
     matcher: &Matcher,
     scope: Option<Scope>,
+    target: &Target<'_>,
     site: &Site,
     page: &Page,
     rules: &[String],
 ) -> Vec<Signal> {
-    let mut signals = of_robots_txt(file, matcher, scope);
-    let mut add = |name: &'static str, place: &str, value: &[u8]| {
-        signals.push(Signal { name, place: place.to_owned(), value: escape::shown(value) });
+    let mut signals = of_robots_txt(file, matcher, scope, target);
+    let mut add = |name: &'static str, place: &str, value: &[u8], statement: Statement| {
+        let (place, value) = (place.to_owned(), escape::shown(value));
+        signals.push(Signal { name, place, value, statement, line: None });
     };
-    for (name, field) in [
-        ("Content-Signal", "Content-Signal"),
-        ("Content-Usage", "Content-Usage"),
-        ("TDMRep", "tdm-reservation"),
-        ("TDMRep policy", "tdm-policy"),
-    ] {
-        page.values(field).for_each(|value| add(name, "header field", value));
+    let nothing = Statement::default();
+    for carrier in Carrier::ALL {
+        let lines: Vec<&[u8]> = page.values(carrier.as_str()).collect();
+        if !lines.is_empty() {
+            let statement = carrier.read_lines(lines.iter().copied());
+            add(carrier.as_str(), "header field", &lines.join(&b", "[..]), statement);
+        }
+    }
+    for value in page.values("tdm-reservation") {
+        add("TDMRep", "header field", value, reserved(&String::from_utf8_lossy(value)));
+    }
+    for value in page.values("tdm-policy") {
+        add("TDMRep policy", "header field", value, nothing);
     }
     for link in page.values("Link").filter(|value| contains(value, RSL)) {
-        add("RSL", "header field", link);
+        add("RSL", "header field", link, nothing);
     }
     if contains(&page.body, RSL) {
-        add("RSL", "document", RSL.as_bytes());
+        add("RSL", "document", RSL.as_bytes(), nothing);
     }
     let is_tdm = |name: &str| name.eq_ignore_ascii_case("tdm-reservation");
     for meta in read_html(&page.body, |name| is_tdm(name.as_str())).metas {
         let is_named = matches!(&meta.scope, crate::formats::robots_tag::Scope::Token(name) if is_tdm(name.as_str()));
         if is_named {
-            add("TDMRep", "document", meta.content.as_bytes());
+            add("TDMRep", "document", meta.content.as_bytes(), reserved(&meta.content));
         }
     }
     if let Some(file) = &site.tdmrep {
         let text: String = String::from_utf8_lossy(file).split_whitespace().collect();
-        add("TDMRep", "/.well-known/tdmrep.json", text.as_bytes());
+        add("TDMRep", "/.well-known/tdmrep.json", text.as_bytes(), of_tdm_file(file, target));
     }
     if let Some(file) = &site.ai_txt {
-        add("ai.txt", "/ai.txt", format!("{} bytes", file.len()).as_bytes());
+        add("ai.txt", "/ai.txt", format!("{} bytes", file.len()).as_bytes(), nothing);
     }
     for rule in rules.iter().filter(|rule| matches!(rule.as_str(), "noai" | "noimageai")) {
-        add("robots tag", "this page", rule.as_bytes());
+        // The source of the rule states it.
+        add("robots tag", "this page", rule.as_bytes(), nothing);
     }
     signals
 }
 
-fn of_robots_txt(file: &RobotsTxt, matcher: &Matcher, scope: Option<Scope>) -> Vec<Signal> {
-    let is_obeyed = |name: &str| match matcher.group(name) {
-        Some(named) => Some(named) == scope,
-        None => matcher.star() == scope,
+/// The records that apply to the page, and the licences.
+fn of_robots_txt(
+    file: &RobotsTxt,
+    matcher: &Matcher,
+    scope: Option<Scope>,
+    target: &Target<'_>,
+) -> Vec<Signal> {
+    let usages = Carrier::ALL
+        .into_iter()
+        .filter_map(|carrier| Some(matcher.usage_as_written(scope?, carrier, target).records));
+    let usages = usages.flatten().map(|one| (one.carrier.as_str(), &one.record, one.statement));
+    let licences = file.records.iter().filter(|one| one.name.eq_ignore_ascii_case("license"));
+    let licences = licences.map(|record| ("RSL", record, Statement::default()));
+    let signal = |(name, record, statement): (_, &Record, _)| Signal {
+        name,
+        place: format!("robots.txt line {}", record.line),
+        value: escape::shown(&record.value),
+        statement,
+        line: Some(record.line),
     };
-    let groups = file
-        .groups
-        .iter()
-        .filter(|group| scope.is_some() && group.user_agents.iter().any(|ua| is_obeyed(&ua.name)));
-    let records = groups.flat_map(|group| &group.records).chain(&file.records);
-    records
-        .filter_map(|record| {
-            let known = [
-                ("content-signal", "Content-Signal"),
-                ("content-usage", "Content-Usage"),
-                ("license", "RSL"),
-            ];
-            let (_, name) = known.iter().find(|(key, _)| record.name.eq_ignore_ascii_case(key))?;
-            let place = format!("robots.txt line {}", record.line);
-            Some(Signal { name, place, value: escape::shown(&record.value) })
-        })
-        .collect()
+    usages.chain(licences).map(signal).collect()
+}
+
+/// What a value of `tdm-reservation` states.
+fn reserved(value: &str) -> Statement {
+    let says = match value.trim() {
+        "1" => Some(Preference::Disallow),
+        "0" => Some(Preference::Allow),
+        _ => None,
+    };
+    Statement::default().with(Category::TrainAi, says)
+}
+
+/// What the rule with the longest location states about a page.
+fn of_tdm_file(file: &[u8], target: &Target<'_>) -> Statement {
+    let rules: Vec<serde_json::Value> = serde_json::from_slice(file).unwrap_or_default();
+    let applying = rules.iter().filter_map(|rule| {
+        let pattern = Pattern::new(rule.get("location")?.as_str()?).ok()?;
+        let value = rule.get("tdm-reservation")?.to_string();
+        pattern.matches(target.judged()).then(|| (pattern.specificity(), value))
+    });
+    let longest = applying.max_by_key(|(specificity, _)| *specificity);
+    longest.map_or_else(Statement::default, |(_, value)| reserved(value.trim_matches('"')))
 }
 
 fn contains(text: &[u8], part: &str) -> bool {

@@ -52,6 +52,18 @@ impl<'a> EntryRow<'a> {
     }
 }
 
+/// The purpose with this name.
+pub(in crate::program::cli) fn purpose_of(name: &str) -> Result<Purpose, Error> {
+    Purpose::from_name(name).ok_or_else(|| {
+        let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
+        let hint = suggestion(name, known()).unwrap_or_else(|| {
+            format!("the purposes are {}", known().collect::<Vec<_>>().join(", "))
+        });
+        let name = escape::bounded(name.as_bytes(), 100);
+        Error::Refused(format!("no purpose '{name}' ({hint})"))
+    })
+}
+
 /// Lists the entries of a purpose, or all.
 pub(super) fn list(
     catalogue: &Catalogue,
@@ -59,17 +71,7 @@ pub(super) fn list(
     format: Format,
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
-    let purpose = purpose.map(|name| {
-        Purpose::from_name(name).ok_or_else(|| {
-            let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
-            let hint = suggestion(name, known()).unwrap_or_else(|| {
-                format!("the purposes are {}", known().collect::<Vec<_>>().join(", "))
-            });
-            let name = escape::bounded(name.as_bytes(), 100);
-            Error::Refused(format!("no purpose '{name}' ({hint})"))
-        })
-    });
-    let purpose = purpose.transpose()?;
+    let purpose = purpose.map(purpose_of).transpose()?;
     let wanted = |crawler: &&Crawler| purpose.is_none_or(|wanted| crawler.purpose() == wanted);
     for crawler in catalogue.iter().filter(wanted) {
         match format {

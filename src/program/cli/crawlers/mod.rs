@@ -19,6 +19,8 @@ mod evaluation; // evaluate
 mod score; // score
 mod update; // update
 
+pub(in crate::program::cli) use self::entries::purpose_of;
+
 /// List known crawlers, identify User-Agents, score a crawler, and update the catalogue.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
