@@ -7,7 +7,7 @@ use crate::{
     base::product_token::ProductToken,
     formats::robots::{self, Directive, Group, GroupIndex, Record, Rule, Side, Source, UserAgent},
     rules::{
-        crawlers::{Catalogue, Class, Kind, Purpose},
+        crawlers::{Catalogue, Class, Crawler, Kind, Purpose},
         policy::Preferences,
     },
 };
@@ -60,8 +60,10 @@ fn close_control_tokens(
 ) {
     let index = GroupIndex::new(&file.file.groups);
     let star: Vec<usize> = index.star().map(|list| index.groups(list).to_vec()).unwrap_or_default();
-    let is_for_training = |purpose, kind| (purpose, kind) == (Purpose::AiTraining, Kind::Control);
-    for crawler in catalogue.iter().filter(|one| is_for_training(one.purpose(), one.kind())) {
+    let governs = |crawler: &&Crawler| {
+        crawler.kind() == Kind::Control && crawler.governs().contains(&Purpose::AiTraining)
+    };
+    for crawler in catalogue.iter().filter(governs) {
         let name = crawler.product_token().as_str();
         let closings = preferences.closings(name);
         if closings.is_empty() || index.named(name).is_some() {

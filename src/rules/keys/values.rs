@@ -41,7 +41,7 @@ pub const STEPS: [&str; 17] = [
 ];
 
 /// The kinds of events of an alert.
-pub(super) const EVENTS: [&str; 10] = [
+pub(super) const EVENTS: [&str; 16] = [
     "new_offender",
     "violation_rate",
     "impostors",
@@ -52,6 +52,12 @@ pub(super) const EVENTS: [&str; 10] = [
     "store_trouble",
     "certificate_expiring",
     "certificate_not_renewed",
+    "robots_rewritten",
+    "robots_refused",
+    "edge_refuses",
+    "edge_ignores",
+    "tags_lost",
+    "stale",
 ];
 
 const fn form(pattern: &'static str, example: &'static str) -> Shape {

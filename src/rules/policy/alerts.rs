@@ -49,6 +49,18 @@ pub enum AlertKind {
     CertificateExpiring,
     /// A certificate could not be renewed.
     CertificateNotRenewed,
+    /// A front changes robots.txt.
+    RobotsRewritten,
+    /// A front refuses robots.txt.
+    RobotsRefused,
+    /// A front refuses a crawler what the rules allow.
+    EdgeRefuses,
+    /// A front gives a crawler what is blocked.
+    EdgeIgnores,
+    /// A front removes tags.
+    TagsLost,
+    /// A front keeps an old robots.txt.
+    Stale,
 }
 
 /// The URL of a webhook. Only its host is ever shown: many services put a secret into the path.
@@ -57,7 +69,7 @@ pub struct WebhookUrl(String);
 
 impl AlertKind {
     /// Every kind, with its word in the policy and in events.
-    pub const ALL: [(&'static str, Self); 10] = [
+    pub const ALL: [(&'static str, Self); 16] = [
         ("new_offender", Self::NewOffender),
         ("violation_rate", Self::ViolationRate),
         ("impostors", Self::Impostors),
@@ -68,7 +80,18 @@ impl AlertKind {
         ("store_trouble", Self::StoreTrouble),
         ("certificate_expiring", Self::CertificateExpiring),
         ("certificate_not_renewed", Self::CertificateNotRenewed),
+        ("robots_rewritten", Self::RobotsRewritten),
+        ("robots_refused", Self::RobotsRefused),
+        ("edge_refuses", Self::EdgeRefuses),
+        ("edge_ignores", Self::EdgeIgnores),
+        ("tags_lost", Self::TagsLost),
+        ("stale", Self::Stale),
     ];
+
+    /// Whether it is about a server in front of Beadle.
+    pub const fn is_of_front(self) -> bool {
+        self as usize >= Self::RobotsRewritten as usize
+    }
 
     /// The word in the policy and in events.
     pub fn as_str(self) -> &'static str {
