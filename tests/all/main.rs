@@ -109,7 +109,8 @@ mod systemd; // sockets from systemd, and what it is told
 mod units; // the unit files for systemd
 mod unread_log; // a log that nobody reads
 mod uploads; // bodies over HTTP/2
-mod version; // commit and profile of the program
+mod version;
+mod watch; // the sites, seen from outside // commit and profile of the program
 
 // === the library under stress
 mod forms; // whatever an origin resolves to a disallowed path is judged disallowed

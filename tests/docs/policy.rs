@@ -82,6 +82,7 @@ fn probes() -> Vec<(&'static str, String)> {
         ),
         ("`sites[].enforcement.block`", site(&format!("enforcement: {{ block: {{ {ODD} }} }}"))),
         ("`sites[].enforcement.ladder`", site(&format!("enforcement: {{ ladder: {{ {ODD} }} }}"))),
+        ("`sites[].watch`", site(&format!("watch: {{ {ODD} }}"))),
         (
             "`sites[].enforcement.breaker`",
             site(&format!("enforcement: {{ breaker: {{ {ODD} }} }}")),

@@ -31,7 +31,24 @@ impl Nginx {
         Self::start_with(free_port(), "")
     }
 
+    /// Starts nginx on this port in front of another server, with these further lines.
+    pub(crate) fn in_front_of(server: u16, port: u16, locations: &str) -> Option<Self> {
+        let more = "proxy_cache_path cache keys_zone=all:1m;";
+        let locations = format!(
+            "{locations} location / {{ proxy_pass http://127.0.0.1:{server}; }}\n\
+             proxy_set_header Host $host;"
+        );
+        Self::serve(port, more, &locations)
+    }
+
     fn start_with(port: u16, more: &str) -> Option<Self> {
+        let locations = "location /moved { return 301 /elsewhere; }\n\
+             location /nothing { return 204; }\n\
+             location /slow/ { limit_rate 40k; limit_rate_after 1k; }";
+        Self::serve(port, more, locations)
+    }
+
+    fn serve(port: u16, more: &str, locations: &str) -> Option<Self> {
         let program = need("nginx")?;
         let folder = tempfile::tempdir().expect("a folder for temporary files");
         let at = folder.path().display();
@@ -46,9 +63,7 @@ impl Nginx {
                gzip on; {more} gzip_types text/plain; gzip_min_length 1000; keepalive_requests 100000;\n\
                server {{\n\
                  listen 127.0.0.1:{port}; root {at}/root;\n\
-                 location /moved {{ return 301 /elsewhere; }}\n\
-                 location /nothing {{ return 204; }}\n\
-                 location /slow/ {{ limit_rate 40k; limit_rate_after 1k; }}\n\
+                 {locations}\n\
                }}\n\
              }}\n"
         );

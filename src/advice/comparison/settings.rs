@@ -7,13 +7,14 @@ use std::{
 };
 
 use crate::{
+    base::product_token::ProductToken,
     formats::{
         robots::{self, Reading},
         usage::Carrier,
     },
     rules::policy::{
         Breaker, Health, HealthCheck, Ladder, Mode, OtherForms, PeopleFirst, Preferences,
-        RateLimit, Site,
+        RateLimit, Site, Watch,
     },
 };
 
@@ -114,6 +115,7 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
             enforcement.people_first.as_deref().map(people_first).unwrap_or_default(),
         ),
         ("enforcement.block", block(site)),
+        ("watch", site.watch.as_ref().map(watch).unwrap_or_default()),
     ]
 }
 
@@ -163,6 +165,12 @@ fn people_first(people_first: &PeopleFirst) -> String {
     let order = if order.is_empty() { "no purpose".to_owned() } else { order.join(", ") };
     let wait = if wait.is_zero() { String::new() } else { format!(", wait {}", time(*wait)) };
     format!("{latency}, {errors} errors{most}{wait}, {order} first, status {status}")
+}
+
+fn watch(watch: &Watch) -> String {
+    let crawlers = watch.crawlers.iter().map(ProductToken::as_str);
+    let names: Vec<&str> = watch.pages.iter().map(String::as_str).chain(crawlers).collect();
+    format!("{} every {}: {}", watch.url, time(watch.every), names.join(", "))
 }
 
 /// The answer to a refused request; its text by a checksum, as texts are long.

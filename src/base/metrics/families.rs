@@ -36,6 +36,8 @@ pub(super) struct Families {
     pub(super) origin_failures: IntCounterVec,
     pub(super) origin_faults: IntCounterVec,
     pub(super) origin_up: IntGaugeVec,
+    pub(super) watch_requests: IntCounterVec,
+    pub(super) watch_findings: IntGaugeVec,
     pub(super) crawl_delay_requests: IntCounterVec,
     pub(super) ladder_steps: IntCounterVec,
     pub(super) ladder_rung: IntGaugeVec,
@@ -195,6 +197,16 @@ impl Families {
                 "beadle_origin_robots_fetches_total",
                 "Fetches of the origin's robots.txt, by site and outcome.",
                 &["site", "outcome"],
+            )?,
+            watch_requests: counters(
+                "beadle_watch_requests_total",
+                "Beadle's own requests to the public address of a site, by outcome: fine, finding or failed.",
+                &["site", "outcome"],
+            )?,
+            watch_findings: gauges(
+                "beadle_watch_findings",
+                "What servers in front of a site do to Beadle's answers, by kind.",
+                &["site", "kind"],
             )?,
             origin_robots_held: gauges(
                 "beadle_origin_robots_held",

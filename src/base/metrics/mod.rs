@@ -19,6 +19,7 @@ pub use self::{
 mod families; // the registered families: names, labels and help texts
 mod node_families; // the families of a node in a fleet
 mod people_first; // sites where crawlers make room
+mod public_addresses; // sites seen from outside
 mod queue_families; // the families of the record queue
 mod reading; // counts and states read back, for alerts and pages
 
@@ -334,9 +335,11 @@ impl Metrics {
             &self.families.crawl_delay_requests,
             &self.families.ladder_steps,
             &self.families.breaker_openings,
+            &self.families.watch_requests,
         ] {
             forget(counters, site, |labels| counters.remove(labels));
         }
+        self.forget_watch_findings(site);
         let origin_up = &self.families.origin_up;
         forget(origin_up, site, |labels| origin_up.remove(labels));
         self.forget_ladder(site);

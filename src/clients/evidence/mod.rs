@@ -25,7 +25,6 @@ use crate::{
     },
 };
 
-pub use self::failures::{FailingSource, Sources};
 use self::{
     failures::Report,
     key_directories::{KeyKeeper, Keys, Signers},
@@ -33,12 +32,17 @@ use self::{
     names::Names,
     source::{Fetched, Fetcher, Terms},
 };
+pub use self::{
+    failures::{FailingSource, Sources},
+    own_requests::{MARK, OwnRequests},
+};
 
 mod copies; // the last good copies on disk
 mod failures; // log lines about failed fetches
 mod key_directories; // the signature keys of crawlers
 mod lists; // published address ranges
 mod names; // reverse DNS, confirmed forward
+mod own_requests; // requests that Beadle sends to itself, by their mark
 mod refresh; // repeated fetches from each source
 mod source; // one fetch, within the limits of evidence
 mod suspect; // an implausible response, until its source has repeated it

@@ -156,6 +156,11 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
         let sentence = format!("The certificate {file} is not renewed: {reason}.");
         troubles.push(Trouble { sentence, link: None });
     }
+    for trouble in &state.fronts {
+        let sentence = format!("{trouble}. Likely, {}. {}.", trouble.cause(), trouble.repair());
+        troubles
+            .push(Trouble { sentence, link: Some((link::robots(&trouble.site), "robots.txt")) });
+    }
     if state.lost > 0 {
         let causes: Vec<_> = handles.sink.drops().iter().map(|drop| drop.cause).collect();
         let sentence = format!(

@@ -12,7 +12,10 @@ use std::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::rules::policy::{Alert, AlertKind};
+use crate::{
+    advice::fronts,
+    rules::policy::{Alert, AlertKind},
+};
 
 use super::{
     event::Event,
@@ -267,6 +270,16 @@ fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
         let summary = format!("certificate {file} is not renewed: {reason}");
         let details = json!({ "file": file, "reason": reason });
         add(AlertKind::CertificateNotRenewed, file, summary, details);
+    }
+    for trouble in &state.fronts {
+        let fronts::Trouble { site, target, askers, finding } = trouble;
+        let fronts::Finding { kind, status, server, added, removed, .. } = finding;
+        let (cause, repair) = (trouble.cause(), trouble.repair());
+        let details = json!({
+            "site": site, "page": target, "asked_as": askers, "status": status, "server": server,
+            "added": added, "removed": removed, "cause": cause, "repair": repair,
+        });
+        add(*kind, &format!("{site} {target}"), trouble.to_string(), details);
     }
     conditions
 }

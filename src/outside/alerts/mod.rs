@@ -7,7 +7,7 @@
 //! waits for an alert. The conditions are pure. Each webhook has its own conditions, queue and task,
 //! so that a dead one delays no other.
 //!
-//! May use: policy, fetch, diagnostic, metrics. Must not know: violations, publication, gate, proxy,
+//! May use: policy, fronts, fetch, diagnostic, metrics. Must not know: violations, publication, gate, proxy,
 //! admin, cli.
 
 pub use self::{

@@ -2,6 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::advice::fronts;
+
 /// The time before its end in which a certificate is to be renewed. Programs that renew by themselves do
 /// so a month before. Of a short lifetime, it is the last sixth.
 const RENEWAL: SignedDuration = SignedDuration::from_hours(14 * 24);
@@ -25,6 +27,8 @@ pub struct State {
     pub not_renewed: Vec<NotRenewed>,
     /// The records that were lost since the start.
     pub lost: u64,
+    /// What servers in front of Beadle do to its answers.
+    pub fronts: Vec<fronts::Trouble>,
     /// The requests of crawlers since the start.
     pub tallies: Vec<Tally>,
 }

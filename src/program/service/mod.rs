@@ -69,6 +69,7 @@ mod signals; // SIGHUP, SIGUSR2 and the end
 mod sockets; // bound once, or inherited from systemd
 mod successor; // the process that takes over
 mod systemd; // what systemd hears
+mod watcher; // the sites, seen from outside
 
 /// Signals within this time count as one.
 const SIGNAL_BURST: Duration = Duration::from_secs(1);
@@ -185,6 +186,7 @@ impl Service {
         let Joined::Ready(exchange) = joined else { return Ok(None) };
         let alerts = watch_for_alerts(&publisher, at_start.clone(), counts);
         tasks.push(tokio::spawn(alerts).abort_handle());
+        tasks.push(tokio::spawn(watcher::run(handles.clone(), Arc::clone(&gate))).abort_handle());
         let deciding = server.decide.as_ref().map(|settings| {
             let socket = sockets.take(settings.address)?;
             Ok::<_, Error>(decide::start(socket, Arc::clone(&gate), &handles, &server, settings)?)

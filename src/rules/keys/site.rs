@@ -76,6 +76,31 @@ pub static SITE: Section = Section {
         ),
         key("enforcement", Shape::Section(&ENFORCEMENT), Value("mode: log"))
             .means("action for violations"),
+        key("watch", Shape::Section(&WATCH), NONE)
+            .means("look at the public address of the site from outside"),
+    ],
+};
+
+/// `sites[].watch`.
+pub static WATCH: Section = Section {
+    path: "sites[].watch",
+    one_of: &[],
+    keys: &[
+        key("url", URL, Required).means(
+            "public address of the site, through the servers in front: `https://www.example.com`. \
+             Its host is one of `hosts`",
+        ),
+        key("every", TIME, Value("15m")).means(
+            "most time between two rounds. A random part of it, a fifth at most, is left out",
+        ),
+        key("pages", List(&TARGET), Words("`/`, and a page that the rules refuse"))
+            .means("pages to fetch beside `/robots.txt`"),
+        key(
+            "user_agents",
+            List(&Shape::SomeCrawlers),
+            Words("the usual ones and the first of `groups`"),
+        )
+        .means("crawlers to fetch as, one in each round"),
     ],
 };
 

@@ -273,7 +273,7 @@ fn health(at: Option<&At<'_>>, findings: &mut Findings) -> Health {
 }
 
 /// A path, with a query or without.
-fn path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
     let text = at.text(findings)?;
     let is_path = text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
     if !is_path {

@@ -56,6 +56,7 @@ pub use self::{
     test::{Client, Expectation, Test, TestFailures},
     timeouts::{OriginTimeouts, Timeouts},
     violations::{ClientIp, DEFAULT_MAX_SIZE, DEFAULT_RETENTION, Log, OnDamage, Violations},
+    watch::Watch,
     yaml::MAX_BYTES,
 };
 
@@ -98,6 +99,7 @@ mod preferences; // the section `preferences`
 mod robots_txt; // the section `robots_txt`
 mod source; // the source of a site's rules
 mod tag_rules; // the section `robots_tag`
+mod watch; // the section `watch`
 
 // A site: the treatment of violations.
 mod block; // the answer to a refused request

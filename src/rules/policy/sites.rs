@@ -21,6 +21,7 @@ use super::{
     source::Source,
     tag_rules::{self, TagRule},
     timeouts::Timeouts,
+    watch::{self, Watch},
 };
 
 /// Hosts that share origins, robots rules, tag rules and enforcement.
@@ -48,6 +49,8 @@ pub struct Site {
     pub preferences: Preferences,
     /// The treatment of violations.
     pub enforcement: Enforcement,
+    /// How Beadle looks at it from outside; `None` does not.
+    pub watch: Option<Watch>,
 }
 
 impl Site {
@@ -127,6 +130,8 @@ fn site(
         enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
     let default = fields.is("default", findings);
     let robots_tag_legacy = fields.is("robots_tag_legacy", findings);
+    let of = (hosts.as_deref().unwrap_or_default(), default);
+    let watch = fields.take("watch").and_then(|at| watch::read(&at, of, names, findings));
     let ((backend, reading), hosts) = (backend?, hosts?);
     Some(Site {
         at: Spot::from(at),
@@ -140,6 +145,7 @@ fn site(
         robots_tag_legacy,
         preferences,
         enforcement,
+        watch,
     })
 }
 
@@ -157,7 +163,12 @@ pub(super) fn by_file<'n>(sites: impl IntoIterator<Item = (At<'n>, Site)>) -> Ve
         let others: Vec<Site> = others.into_iter().map(|host| site.part(host)).collect();
         std::iter::once(Site { hosts: own, ..site }).chain(others)
     };
-    sites.into_iter().flat_map(parts).collect()
+    let mut sites: Vec<Site> = sites.into_iter().flat_map(parts).collect();
+    // Of several parts, one has the host in the address.
+    for site in sites.iter_mut().filter(|site| !site.default) {
+        site.watch = site.watch.take().filter(|watch| watch.is_of(&site.hosts));
+    }
+    sites
 }
 
 /// The first host without a wildcard, else the first one.

@@ -31,7 +31,7 @@ impl Policy {
         let is_followed = length < usize::MAX && site.robots_txt.source != Source::Policy;
         let host =
             host::parsed(host).filter(|host| is_followed && matches!(host, Host::Exact(_)))?;
-        Some((number, Site { is_asked: true, ..site.part(host) }))
+        Some((number, Site { is_asked: true, watch: None, ..site.part(host) }))
     }
 
     /// Gives hosts below wildcards sites of their own. Returns whether there is a new one: 64 are the

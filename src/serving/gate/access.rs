@@ -57,7 +57,7 @@ impl Gate {
         served: &Served,
         out: &mut Vec<u8>,
     ) {
-        let Some(format) = self.access_log else { return };
+        let Some(format) = self.access_log.filter(|_| !passage.is_own) else { return };
         let account = passage.account.as_deref();
         let started = || served.now.checked_sub(served.duration).unwrap_or(served.now);
         let time = account.map_or_else(started, |account| account.time);

@@ -11,7 +11,8 @@ use crate::{
 };
 
 use super::{
-    Answering, Gate,
+    Gate,
+    request::Answering,
     room::{NoRoom, Room},
     visit::Visit,
 };

@@ -22,7 +22,10 @@ use ipnet::IpNet;
 
 use crate::{
     base::metrics::Metrics,
-    clients::conduct::{self, Conduct, Fetches, Waiting, Weighed},
+    clients::{
+        conduct::{self, Conduct, Fetches, Waiting, Weighed},
+        evidence::OwnRequests,
+    },
     records::{
         tally::{Claimant, Detail},
         violations::{Record, Sink},
@@ -48,6 +51,7 @@ mod fields; // the fields that go on to the origin
 mod handover; // refusals that a server in front fetches
 mod limit; // limits of the operator, and people first
 mod location; // fields that name an origin by its address
+mod own; // requests that Beadle sends itself
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
 mod past; // requests of the past
@@ -89,6 +93,7 @@ use self::{
     handover::Handovers,
     passage::ServedAt,
     record::Recorder,
+    request::Answering,
     room::{NoRoom, Room},
     visit::Examination,
 };
@@ -102,21 +107,13 @@ pub struct Gate {
     metrics: Arc<Metrics>,
     /// Hosts below wildcards whose robots.txt a client asked for.
     asked: AskedHosts,
+    own_requests: Arc<OwnRequests>,
     trusted: Vec<IpNet>,
     recorder: Recorder,
     /// `None` where no server fetches refusals.
     handovers: Option<Handovers>,
     /// The format of the access log; `None` without one.
     access_log: Option<AccessFormat>,
-}
-
-/// The server that answers an allowed request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answering {
-    /// Beadle, with robots.txt and with the answers of the origin.
-    Beadle,
-    /// The server that asks.
-    Asker,
 }
 
 impl Gate {
@@ -128,6 +125,7 @@ impl Gate {
             sink: Arc::clone(&handles.sink),
             metrics: Arc::clone(&handles.metrics),
             asked: handles.asked.clone(),
+            own_requests: Arc::clone(&handles.own_requests),
             trusted: policy.server.trusted_proxies.clone(),
             recorder: Recorder::new(&policy.violations),
             handovers: policy
@@ -194,7 +192,9 @@ impl Gate {
         mut waiting: Option<Waiting>,
     ) -> Reception {
         let published = self.published();
-        let visit = match self.visit(&published, request, (moment, Examination::Whole)) {
+        let is_own = self.is_own(request, moment);
+        let examination = if is_own { Examination::Own } else { Examination::Whole };
+        let visit = match self.visit(&published, request, (moment, examination)) {
             Ok(visit) => visit,
             Err(refusal) => return self.refuse(refusal),
         };
@@ -205,6 +205,9 @@ impl Gate {
             return Reception { passage, ..Reception::default() };
         }
         let decision = visit.decide();
+        if is_own {
+            return self.answer_own(&visit, &decision, answering, site);
+        }
         let (mut weighed, room) = self.weigh(&visit, decision, answering, &mut waiting);
         if matches!(room, Err(NoRoom::Waits)) {
             return Reception { waiting, ..Reception::default() };
@@ -243,8 +246,9 @@ impl Gate {
             Err(no_room) => (Room::default(), no_room.answer(&visit)),
         };
         let no_room = no_room.map(|one| one.tagged(visit.site, visit.target.letter()));
-        let (answer, refusal, Room { seats, stay }) = (no_room.or(answer), None, room);
-        let passage = Passage { site, class, action, hop, seats, stay, record, refusal, account };
+        let (answer, Room { seats, stay }, passage) =
+            (no_room.or(answer), room, Passage::default());
+        let passage = Passage { site, class, action, hop, seats, stay, record, account, ..passage };
         Reception { answer, passage, waiting: None }
     }
 
@@ -350,7 +354,7 @@ impl Gate {
     /// Counts and records a request with the status of its response; 0 is no response.
     pub fn finish(&self, mut passage: Passage, status: u16) {
         passage.seats.clear();
-        if let Some(served) = passage.served() {
+        if let Some(served) = passage.served().filter(|_| !passage.is_own) {
             served.count(passage.class, passage.action);
         }
         if let Some(mut record) = passage.record.take() {

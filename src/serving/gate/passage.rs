@@ -66,6 +66,8 @@ pub struct Passage {
     pub(super) refusal: Option<Refusal>,
     /// The decision, if requests are logged.
     pub(super) account: Option<Box<Account>>,
+    /// Whether Beadle sent the request itself, so that it is in no count and in no log.
+    pub(super) is_own: bool,
 }
 
 /// A site of the published state that serves a request.
@@ -89,6 +91,7 @@ impl Default for Passage {
             record: None,
             refusal: None,
             account: None,
+            is_own: false,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-use super::{Answering, Gate, Refusal, Request, broken::Broken, series, visit::Visit};
+use super::{Gate, Refusal, Request, broken::Broken, request::Answering, series, visit::Visit};
 
 /// A past request, judged.
 pub struct Past<'a> {

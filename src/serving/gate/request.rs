@@ -27,6 +27,15 @@ pub struct Request<'a> {
     pub is_tls: bool,
 }
 
+/// The server that answers an allowed request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answering {
+    /// Beadle, with robots.txt and with the answers of the origin.
+    Beadle,
+    /// The server that asks.
+    Asker,
+}
+
 impl<'a> Request<'a> {
     /// The host: lower case, without port and trailing dot; `None` for HTTP/1.0 without one.
     ///

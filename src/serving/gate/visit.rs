@@ -58,6 +58,8 @@ pub(super) enum Examination {
     Omitted,
     /// Its result is given: the request is only imagined.
     Supposed(Outcome),
+    /// Beadle itself sent the request, and gets the answer of the client whose name it uses.
+    Own,
 }
 
 /// The fetches of the last name, as a cache.
@@ -250,6 +252,9 @@ impl Knowledge for Visit<'_> {
             (Examination::Supposed(outcome), _) => Standing { outcome, evidence: None },
             (Examination::Whole | Examination::FromMemory, Some(verifier)) => {
                 verifier.standing(crawler, self.sender())
+            }
+            (Examination::Own, Some(_)) if crawler.publishes_evidence() => {
+                Standing { outcome: Outcome::Confirmed, evidence: None }
             }
             _ => Standing::unexamined(crawler),
         }

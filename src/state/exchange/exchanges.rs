@@ -183,6 +183,10 @@ impl Member {
             self.progress.needs_registers = true;
             self.tell_again(now, shift);
         }
+        if let Some(mark) = mark.as_deref().filter(|_| mark != self.progress.mark) {
+            // A random name that each node knows, and nobody else.
+            self.handles.own_requests.share(mark);
+        }
         self.progress.mark = mark;
     }
 

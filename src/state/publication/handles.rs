@@ -6,10 +6,14 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
 
 use crate::{
+    advice::fronts::Trouble,
     base::metrics::Metrics,
-    clients::{conduct::Conduct, evidence::Verifier},
+    clients::{
+        conduct::Conduct,
+        evidence::{OwnRequests, Verifier},
+    },
     outside::{
-        alerts::{self, Refusal, State, Tally, Trouble},
+        alerts::{self, Refusal, State, Tally},
         tls::{self, Certificates},
     },
     records::{
@@ -60,6 +64,10 @@ pub struct Handles {
     pub replaced: Arc<ArcSwap<ReplacedBySite>>,
     /// Hosts below wildcards whose robots.txt a client asked for.
     pub asked: AskedHosts,
+    /// The requests that Beadle sends to its own public addresses.
+    pub own_requests: Arc<OwnRequests>,
+    /// What fronts do to its answers.
+    pub fronts: Arc<ArcSwap<Vec<Trouble>>>,
 }
 
 impl Handles {
@@ -110,6 +118,8 @@ impl Handles {
             fellowship: Arc::default(),
             replaced: Arc::default(),
             asked: AskedHosts::default(),
+            own_requests: Arc::default(),
+            fronts: Arc::default(),
         })
     }
 
@@ -130,12 +140,13 @@ impl Handles {
             sink.destinations().into_iter().filter_map(|(destination, health)| match health {
                 Health::Ok => None,
                 Health::Degraded(reason) => {
-                    Some(Trouble { destination: destination.to_owned(), reason })
+                    Some(alerts::Trouble { destination: destination.to_owned(), reason })
                 }
             });
         let logs = metrics.unwritten_logs().into_iter();
-        let troubles = troubles
-            .chain(logs.map(|(log, reason)| Trouble { destination: log.to_owned(), reason }));
+        let troubles = troubles.chain(
+            logs.map(|(log, reason)| alerts::Trouble { destination: log.to_owned(), reason }),
+        );
         let tallies = metrics.requests_of_crawlers().into_iter().map(|one| Tally {
             is_impostor: Claimant::of(&one.standing) == Claimant::Impostor,
             site: one.site,
@@ -167,6 +178,7 @@ impl Handles {
             troubles: troubles.collect(),
             certificates: certificates.collect(),
             not_renewed: not_renewed.collect(),
+            fronts: self.fronts.load().to_vec(),
             lost: sink.counts().dropped,
             tallies: tallies.chain(violations).collect(),
         }

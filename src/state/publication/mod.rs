@@ -39,7 +39,7 @@
 //! A site with `source: policy` is compared with its origin's file once, soon after a start or a
 //! reload (`replacement`): the log and the desk say which rules the policy replaces.
 //!
-//! May use: policy, enforce, comparison, lint, robots, probe, crawlers, record, tally, text, violations,
+//! May use: policy, enforce, comparison, lint, fronts, robots, probe, crawlers, record, tally, text, violations,
 //! evidence, conduct, alerts, tls, remote, fetch, metrics, diagnostic, escape, stamp. Must not know:
 //! gate, proxy, admin, cli, pingora.
 

@@ -166,6 +166,8 @@ impl Publisher {
             fellowship,
             replaced: Arc::default(),
             asked: wildcards.asked.clone(),
+            own_requests: Arc::default(),
+            fronts: Arc::default(),
         };
         handles.remember(policy.violations.client_ip);
         let unread = memory.unread;

@@ -133,6 +133,8 @@ impl World {
             fellowship: Arc::default(),
             replaced: Arc::default(),
             asked: AskedHosts::default(),
+            own_requests: Arc::default(),
+            fronts: Arc::default(),
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
         handles.remember(policy.violations.client_ip);

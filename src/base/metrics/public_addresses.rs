@@ -1,0 +1,22 @@
+//! Sites that Beadle looks at from outside.
+
+use super::{Metrics, forget};
+
+impl Metrics {
+    /// Counts an own request to the public address of a site: `fine`, `finding` or `failed`.
+    pub fn watch_request(&self, site: &str, outcome: &str) {
+        self.families.watch_requests.with_label_values(&[site, outcome]).inc();
+    }
+
+    /// Shows how many findings of a kind hold at the fronts of a site.
+    pub fn watch_findings(&self, site: &str, kind: &str, count: usize) {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        self.families.watch_findings.with_label_values(&[site, kind]).set(count);
+    }
+
+    /// Removes what [`Self::watch_findings`] showed of a site.
+    pub fn forget_watch_findings(&self, site: &str) {
+        let findings = &self.families.watch_findings;
+        forget(findings, site, |labels| findings.remove(labels));
+    }
+}
