@@ -20,7 +20,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("outside", &["alerts", "tls", "acme", "remote"], 3_600),
     ("state", &["fleet", "publication", "exchange"], 10_880),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_890),
-    ("review", &["report", "explanation", "replay", "trial", "audit"], 11_368),
+    ("review", &["report", "explanation", "replay", "trial", "audit"], 11_375),
     ("desk", &["admin", "pages", "api"], 8_775),
     ("program", &["console", "service", "cli"], 9_890),
 ];

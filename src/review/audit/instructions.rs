@@ -101,7 +101,8 @@ impl Audit {
         let is_some = |source: &RulesOf| !source.rules.is_empty();
         let sources: Vec<RulesOf> = sources.into_iter().filter(is_some).collect();
         let signals = signals::of(&file, &matcher, scope, &target, site, page, &rules);
-        let mut said = vec![Said::of_verdict(access, &robots_txt, rule.map(|rule| rule.line))];
+        let (text, line) = (robots_txt.rule.as_deref(), rule.map(|rule| rule.line));
+        let mut said = vec![Said::of_verdict(access, text, line, site.robots_status)];
         said.extend(signals.iter().flat_map(Said::of_signal));
         said.extend(sources.iter().flat_map(Said::of_source));
         said.extend(said::of_control_tokens(catalogue, token, &matcher, &target));

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-use super::{instructions::VerdictRow, signals::Signal, source_rules::RulesOf};
+use super::{signals::Signal, source_rules::RulesOf};
 
 /// A use of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -70,19 +70,20 @@ impl Answer {
 }
 
 impl Said {
-    /// What robots.txt says about crawling.
-    pub(super) fn of_verdict(access: Access, row: &VerdictRow, line: Option<u32>) -> Self {
-        let no_rule = || match access {
-            Access::Allow => "no rule".to_owned(),
-            Access::Disallow => format!("status {}", row.status),
+    /// What robots.txt says about crawling, by a rule or by its status.
+    pub(super) fn of_verdict(
+        access: Access,
+        rule: Option<&str>,
+        line: Option<u32>,
+        status: u16,
+    ) -> Self {
+        let place = match (rule, access) {
+            (Some(rule), _) => rule.to_owned(),
+            (None, Access::Allow) => "no rule".to_owned(),
+            (None, Access::Disallow) => format!("status {status}"),
         };
-        Self {
-            about: Use::Crawl,
-            says: answer(access),
-            carrier: "robots.txt".to_owned(),
-            place: row.rule.clone().unwrap_or_else(no_rule),
-            line,
-        }
+        let carrier = "robots.txt".to_owned();
+        Self { about: Use::Crawl, says: answer(access), carrier, place, line }
     }
 
     /// What a signal says.
