@@ -22,7 +22,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("serving", &["gate", "edge", "proxy", "decide"], 8_890),
     ("review", &["report", "explanation", "replay", "trial", "audit"], 11_375),
     ("desk", &["admin", "pages", "api"], 8_775),
-    ("program", &["console", "service", "cli"], 9_890),
+    ("program", &["console", "service", "cli"], 9_915),
 ];
 
 /// The rooms of the base; every room may use them.
