@@ -1,9 +1,11 @@
 //! What a site says about the use of its content, as crawlers and browsers get it.
 
+use std::process::Command;
+
 use crate::support::{
     client::{Request, Response},
     origin::{After, Origin},
-    program::{Beadle, Setup},
+    program::{Beadle, PROGRAM, Setup, json_lines},
 };
 
 const GPTBOT: &str = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)";
@@ -89,6 +91,38 @@ fn robots_txt_and_responses_say_the_preferences() {
         explained.contains("Content-Usage: /press/ train-ai=y, search=y (robots.txt line "),
         "{explained}"
     );
+}
+
+#[test]
+fn the_matrix_of_the_running_proxy_gives_back_the_table_of_the_policy() {
+    let origin = Origin::plain();
+    let site = SITE.replace(
+        "    license",
+        "      - { user_agents: [bingbot], search: no }
+      - { paths: [/press/own/], user_agents: [GPTBot], train-ai: no }
+    license",
+    );
+    let beadle = Setup::site(origin.port, &format!("    default: true\n{site}")).start();
+    for (path, name, expected) in [
+        ("/", "GPTBot", ["yes", "no", "yes"]),
+        ("/press/1", "GPTBot", ["yes", "yes", "yes"]),
+        ("/press/own/1", "GPTBot", ["yes", "no", "yes"]),
+        ("/press/own/1", "ClaudeBot", ["yes", "yes", "yes"]),
+        ("/", "bingbot", ["yes", "no", "no"]),
+        ("/press/1", "bingbot", ["yes", "yes", "no"]),
+        // What may not be fetched may not be used.
+        ("/", "CCBot", ["no", "no", "no"]),
+        ("/private/1", "GPTBot", ["no", "no", "no"]),
+    ] {
+        let url = format!("http://127.0.0.1:{}{path}", beadle.port);
+        let args = ["audit", "--matrix", "--format", "json", "--user-agent", name, &url];
+        let found = Command::new(PROGRAM).args(args).output().expect("the program can be started");
+        let rows = json_lines(&found);
+        let row = rows.iter().find(|row| row["url"] == url).expect("a row");
+        let answers =
+            ["crawl", "train_ai", "search"].map(|key| row[key].as_str().unwrap_or("null"));
+        assert_eq!(answers, expected, "{name} {path}: {row}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         15_130,
     ),
     ("rules", &["crawlers", "keys", "policy", "enforce"], 19_318),
-    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_889),
+    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_900),
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
@@ -19,7 +19,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("clients", &["evidence", "conduct"], 8_566),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_600),
     ("state", &["fleet", "publication", "exchange"], 10_880),
-    ("serving", &["gate", "edge", "proxy", "decide"], 8_890),
+    ("serving", &["gate", "edge", "proxy", "decide"], 8_901),
     ("review", &["report", "explanation", "replay", "trial", "audit"], 11_375),
     ("desk", &["admin", "pages", "api"], 8_775),
     ("program", &["console", "service", "cli"], 9_915),

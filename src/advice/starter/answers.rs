@@ -68,6 +68,14 @@ pub fn policy_text(answers: &Answers) -> String {
             );
             text.push_str("      source: merge\n");
         }
+        if line == "    enforcement:"
+            && wishes.iter().any(|wish| !wish.is_allowed && wish.purpose == Purpose::AiTraining)
+        {
+            text.push_str(
+                "    # Said to all crawlers, those that also search among them.\n    preferences:\n      \
+                 - { train-ai: no }\n\n",
+            );
+        }
         text.push_str(&line);
         text.push('\n');
         match line.as_str() {

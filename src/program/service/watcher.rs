@@ -248,6 +248,8 @@ impl Outlook {
             tags.extend(lines.map(|_| "x-robots-tag"));
         }
         let is_refused = self.refuses(&published, watch, &question.target, &user_agent);
+        let usage = site.usage.as_ref().and_then(|one| one.at(target.letter()).content_usage);
+        tags.extend(usage.map(|_| "content-usage"));
         Some(Expected::Page { is_refused, tags })
     }
 

@@ -126,6 +126,16 @@ impl Proxy {
         reception
     }
 
+    /// Keeps a crawler's request until there is room at the origin, or it has waited long enough.
+    async fn wait(&self, session: &Session, mut reception: Reception) -> Reception {
+        while reception.waits() {
+            tokio::time::sleep(Reception::BETWEEN_LOOKS).await;
+            let moment = self.clock.moment();
+            reception = self.gate.receive_again(&request(session), moment, reception);
+        }
+        reception
+    }
+
     /// Gives a request its place at the origins.
     ///
     /// # Errors
@@ -191,23 +201,6 @@ impl Proxy {
             session.set_keepalive(None);
         }
     }
-
-    /// Sets the timeouts of the client's connection.
-    fn set_limits(&self, session: &mut Session) {
-        // Only if the request leaves the connection open. HTTP/1.0 closes it, and so does ambiguous
-        // framing (Content-Length beside Transfer-Encoding).
-        if session.get_keepalive().is_some() {
-            session.set_keepalive(Some(self.timeouts.client_keepalive.as_secs()));
-        }
-        // Octets behind a request for another protocol are not of HTTP, or come too early.
-        let is_plain = !upgrade::is_requested(session.req_header());
-        session.set_pipelining_enabled(is_plain);
-        // A client that has sent all it wants may close its side, and still read.
-        session.set_abort_on_close(false);
-        session.set_read_timeout(Some(self.timeouts.client_read));
-        session.set_write_timeout(Some(self.timeouts.client_write));
-        self.close_if_draining(session);
-    }
 }
 
 #[async_trait]
@@ -226,12 +219,12 @@ impl ProxyHttp for Proxy {
         session: &mut Session,
         exchange: &mut Exchange,
     ) -> pingora::Result<bool> {
-        self.set_limits(session);
+        session::set_limits(session, &self.timeouts);
+        self.close_if_draining(session);
         let mut reception = self.receive(session);
-        while reception.waits() {
-            tokio::time::sleep(Reception::BETWEEN_LOOKS).await;
-            let moment = self.clock.moment();
-            reception = self.gate.receive_again(&request(session), moment, reception);
+        if reception.waits() {
+            // Boxed: few requests wait, and all others would carry the room for it.
+            reception = Box::pin(self.wait(session, reception)).await;
         }
         let Reception { answer, passage, .. } = reception;
         exchange.passage = passage;

@@ -5,7 +5,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use http::{StatusCode, Version, header};
 use pingora::proxy::Session;
 
-use crate::serving::gate;
+use crate::{rules::policy::Timeouts, serving::gate};
+
+use super::upgrade;
 
 /// The request of a session as data.
 pub(super) fn request(session: &Session) -> gate::Request<'_> {
@@ -40,4 +42,20 @@ pub(super) fn peer(session: &Session) -> IpAddr {
 
 pub(super) fn is_tls(session: &Session) -> bool {
     session.digest().is_some_and(|digest| digest.ssl_digest.is_some())
+}
+
+/// Sets the timeouts of the client's connection.
+pub(super) fn set_limits(session: &mut Session, timeouts: &Timeouts) {
+    // Only if the request leaves the connection open. HTTP/1.0 closes it, and so does ambiguous
+    // framing (Content-Length beside Transfer-Encoding).
+    if session.get_keepalive().is_some() {
+        session.set_keepalive(Some(timeouts.client_keepalive.as_secs()));
+    }
+    // Octets behind a request for another protocol are not of HTTP, or come too early.
+    let is_plain = !upgrade::is_requested(session.req_header());
+    session.set_pipelining_enabled(is_plain);
+    // A client that has sent all it wants may close its side, and still read.
+    session.set_abort_on_close(false);
+    session.set_read_timeout(Some(timeouts.client_read));
+    session.set_write_timeout(Some(timeouts.client_write));
 }
