@@ -4,7 +4,7 @@
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown},
     formats::{
-        robots::{Pattern, Record},
+        robots::{Access, Pattern, Record, Target},
         usage::{Carrier, Category, Preference, Statement, split_path},
     },
     rules::{
@@ -47,7 +47,7 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
 /// records of groups that say something else.
 pub(super) fn lint_wishes(site: &Site, subject: &Subject<'_>, findings: &mut Findings) {
     let train = |(_, said): &(Option<&str>, Statement)| said.get(Category::TrainAi);
-    let closed = Pattern::compile(b"/");
+    let first_page = Target::new(b"/");
     let mut free = Vec::new();
     let (mut at, is_trainer) = (None, |one: &&Crawler| {
         one.purpose() == Purpose::AiTraining && one.kind() == Kind::Crawler && one.is_identifiable()
@@ -59,7 +59,8 @@ pub(super) fn lint_wishes(site: &Site, subject: &Subject<'_>, findings: &mut Fin
         let star =
             || subject.matcher.star().filter(|_| subject.is_bound_by_star(Name::Known(crawler)));
         let scope = subject.scope_of(name).or_else(star);
-        if wish.is_some() && scope.is_none_or(|scope| subject.is_closed(scope, &closed).is_none()) {
+        let verdict = |scope| subject.matcher.verdict(scope, &first_page).access;
+        if wish.is_some() && scope.is_none_or(|scope| verdict(scope) == Access::Allow) {
             let says = |entry: &&Entry| {
                 entry.statement.get(Category::TrainAi) == Some(Preference::Disallow)
             };

@@ -446,6 +446,34 @@ fn permissions_for_closed_paths() {
 }
 
 #[test]
+fn preferences_that_part_with_the_rules() {
+    let with = |groups: &str, wishes: &str| {
+        format!("robots_txt: {{ groups: [{groups}] }}\npreferences: [{wishes}]")
+    };
+    let star = "{ user_agents: ['*'], disallow: [/private/] }";
+    let trainers = "{ user_agents: ['purpose:ai-training'], disallow: [/], allow: [/press/] }";
+    check(
+        ("lint.unenforced_preference", Note),
+        KEYS,
+        &with(star, "{ search: yes }, { train-ai: no }"),
+        ("{ train-ai: no }", "may fetch '/': "),
+        &with(
+            &format!("{star}, {trainers}"),
+            "{ train-ai: no }, { paths: [/press/], train-ai: yes }",
+        ),
+    );
+    let said =
+        |said: &str| format!("{{ user_agents: ['*'], records: [{{ Content-Usage: '{said}' }}] }}");
+    check(
+        ("lint.contradicting_preference", Warning),
+        KEYS,
+        &with(&said("train-ai=y"), "{ train-ai: no }"),
+        ("Content-Usage", "different things of train-ai"),
+        &with(&said("/press/ train-ai=y"), "{ train-ai: no }"),
+    );
+}
+
+#[test]
 fn secrets() {
     check(
         ("lint.secret", Warning),
