@@ -7,7 +7,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "formats",
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
-        15_130,
+        15_135,
     ),
     ("rules", &["crawlers", "keys", "policy", "enforce"], 19_318),
     ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_900),

@@ -139,10 +139,8 @@ fn health(health: &Health) -> String {
 /// What responses say of their use. The lines of robots.txt are compared with its other records.
 fn preferences(preferences: &Preferences) -> String {
     let stated = preferences.stated_in_responses();
-    let said = stated.iter().filter_map(|(path, said)| {
-        let said = Carrier::ContentUsage.write(said)?;
-        Some(path.map_or(said.clone(), |path| format!("{path} {said}")))
-    });
+    let said =
+        stated.iter().filter_map(|(path, said)| Carrier::ContentUsage.write_about(*path, said));
     said.collect::<Vec<_>>().join("; ")
 }
 

@@ -10,7 +10,7 @@
 
 mod finding; // one answer, compared with the one that should come
 mod held; // the findings that hold, and who met them
-mod question; // what to ask as whom
+mod question; // the requests of a round, each with its client
 mod repairs; // likely causes and what to do, by product
 
 pub use self::{

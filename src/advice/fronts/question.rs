@@ -1,4 +1,4 @@
-//! What to ask through a front, and as whom.
+//! The requests through a front, each with the client whose name it uses.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub enum Asker {
 /// A target to ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// As whom.
+    /// The client whose name it uses.
     pub asker: Asker,
     /// Path and query.
     pub target: String,

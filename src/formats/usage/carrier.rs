@@ -63,6 +63,12 @@ impl Carrier {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
+    /// The statement about a path as the value of a line of robots.txt.
+    pub fn write_about(self, path: Option<&str>, statement: &Statement) -> Option<String> {
+        let said = self.write(statement)?;
+        Some(path.map_or_else(|| said.clone(), |path| format!("{path} {said}")))
+    }
+
     /// Whether a value without a path has the carrier's form, and a preference for each known
     /// category that it names.
     pub fn is_valid(self, value: &str) -> bool {

@@ -104,8 +104,7 @@ impl Preferences {
         let stated = self.stated(name);
         let of = |carrier: &Carrier| -> Vec<Record> {
             let lines = stated.iter().filter_map(|(path, statement)| {
-                let said = carrier.write(statement)?;
-                let value = path.map_or(said.clone(), |path| format!("{path} {said}"));
+                let value = carrier.write_about(*path, statement)?;
                 Record::new(carrier.as_str(), &value).ok()
             });
             lines.collect()

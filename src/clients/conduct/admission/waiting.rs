@@ -1,5 +1,5 @@
 //! The requests of crawlers that wait for room at the origin. They hold their connections, so there
-//! are few of them, and they wait for seconds at most. Whoever keeps one asks again ([`Waiting::may_go`]).
+//! are few of them, and they wait for seconds at most. Their holder asks again ([`Waiting::may_go`]).
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
