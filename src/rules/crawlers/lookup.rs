@@ -3,7 +3,7 @@
 use super::{
     entry::Match,
     name_table::NameTable,
-    words::{Word, is_inner, is_word},
+    words::{MIN_VERSIONED, Word, is_inner, is_word},
 };
 
 /// A name in the text.
@@ -45,7 +45,7 @@ pub(super) fn find(names: &NameTable, text: &[u8], word: &Word, hash: u64) -> Op
 #[inline]
 fn find_without_version(names: &NameTable, text: &[u8], word: &Word) -> Option<Hit> {
     let bytes = word.bytes(text);
-    if !word.may_have_version(text) || bytes.first().is_none_or(u8::is_ascii_digit) {
+    if !word.may_have_version(text) {
         return None;
     }
     let whole = |name: &[u8]| {
@@ -75,8 +75,7 @@ fn find_without_version(names: &NameTable, text: &[u8], word: &Word) -> Option<H
         .or_else(|| name.strip_suffix(b"-"))
         .or_else(|| name.strip_suffix(b"_"))
         .unwrap_or(name);
-    // Four letters and a number are a phone (`Zao 8`), not a version.
-    if name.len() < 5 { None } else { whole(name) }
+    if name.len() < MIN_VERSIONED { None } else { whole(name) }
 }
 
 /// The number of the name behind a `/`: `agent/Nutch-1.7`.

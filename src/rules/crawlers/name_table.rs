@@ -11,6 +11,7 @@ use crate::base::product_token::ProductToken;
 
 use super::{
     entry::Match,
+    systems::ENGINE,
     words::{extent, is_word},
 };
 
@@ -31,8 +32,10 @@ pub(super) struct NameTable {
     rows: Vec<Row>,
     /// Longest first.
     prefixes: Vec<Prefix>,
-    /// One bit for each first byte of a prefix, in both cases of letters.
-    prefix_starts: [u64; 4],
+    /// One bit for each first byte of a prefix, in both cases of letters; then the same for the second.
+    prefix_starts: [[u64; 4]; 2],
+    /// Whether a name begins with one of the [`ENGINE`] words.
+    knows_engine: bool,
 }
 
 /// The owner's number for a name, and the places where the name counts.
@@ -105,14 +108,25 @@ impl NameTable {
             }
         }
         table.prefixes.sort_by_key(|prefix| Reverse(prefix.text.len()));
-        for first in table.prefixes.iter().filter_map(|prefix| prefix.text.first()) {
-            for byte in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
-                table.prefix_starts[usize::from(byte / 64)] |= 1 << (byte % 64);
+        for prefix in &table.prefixes {
+            for (starts, byte) in table.prefix_starts.iter_mut().zip(&prefix.text) {
+                for byte in [byte.to_ascii_lowercase(), byte.to_ascii_uppercase()] {
+                    starts[usize::from(byte / 64)] |= 1 << (byte % 64);
+                }
             }
         }
         table.rows = rows.into_values().collect();
         table.index();
+        table.knows_engine = ENGINE
+            .iter()
+            .any(|word| table.find(word).is_some() || table.find_prefix(word).is_some());
         table
+    }
+
+    /// Whether a name begins with one of the [`ENGINE`] words, so that none may be passed.
+    #[inline]
+    pub(super) fn knows_engine(&self) -> bool {
+        self.knows_engine
     }
 
     /// Whether the table has no names.
@@ -123,11 +137,12 @@ impl NameTable {
     /// Whether a word with this [`hash()`] may be a name or begin with one; false for nearly all.
     #[inline]
     pub(super) fn may_know(&self, word: &[u8], hash: u64) -> bool {
-        self.may_contain(hash) || word.first().is_some_and(|first| self.may_begin(*first))
+        self.may_contain(hash) || self.may_begin(word)
     }
 
+    /// Whether a word with this [`hash()`] may be the first of a name; false for nearly all.
     #[inline]
-    fn may_contain(&self, hash: u64) -> bool {
+    pub(super) fn may_contain(&self, hash: u64) -> bool {
         let bit = (hash >> (64 - FILTER_BITS)) as usize;
         // An empty table has no filter, and no word passes.
         let bits = self.filter.get(bit / 64).copied().unwrap_or_default();
@@ -135,8 +150,12 @@ impl NameTable {
     }
 
     #[inline]
-    fn may_begin(&self, first: u8) -> bool {
-        self.prefix_starts[usize::from(first / 64)] >> (first % 64) & 1 == 1
+    fn may_begin(&self, word: &[u8]) -> bool {
+        let [first, second, ..] = word else { return false };
+        let [firsts, seconds] = &self.prefix_starts;
+        let has =
+            |starts: &[u64; 4], byte: u8| starts[usize::from(byte / 64)] >> (byte % 64) & 1 == 1;
+        has(firsts, *first) && has(seconds, *second)
     }
 
     /// The names that begin with a word, in any case of letters.
@@ -155,8 +174,7 @@ impl NameTable {
     /// The longest prefix of a word that is shorter than the word.
     #[inline]
     pub(super) fn find_prefix(&self, word: &[u8]) -> Option<Target> {
-        let first = *word.first()?;
-        if !self.may_begin(first) {
+        if !self.may_begin(word) {
             return None;
         }
         let begins = |prefix: &[u8]| {

@@ -149,6 +149,19 @@ impl SelfDescription {
         }
     }
 
+    /// Notes the words of [`ENGINE`] at once, if they say nothing but the engine. Whether they do.
+    ///
+    /// [`ENGINE`]: super::systems::ENGINE
+    #[inline]
+    pub(super) fn note_engine(&mut self) -> bool {
+        if self.comment.is_none() || self.expects_name {
+            return false;
+        }
+        (self.engine, self.renderer, self.product) = (true, true, true);
+        self.words += 5; // its version, too
+        true
+    }
+
     /// Notes a link. A client with a known name needs no other.
     pub(super) fn note_link(&mut self, word: &Word, text: &[u8], is_nameless: bool) {
         self.expects_name = false;

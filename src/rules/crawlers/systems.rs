@@ -24,6 +24,20 @@ pub(super) struct Meaning {
     pub(super) app_stack: bool,
 }
 
+/// The words of the engine that nearly all browsers name: `AppleWebKit/537.36 (KHTML, like Gecko)`.
+pub(super) const ENGINE: [&[u8]; 4] = [b"AppleWebKit", b"KHTML", b"like", b"Gecko"];
+
+/// The end of the engine's words that begin at `start`, with the space behind them.
+#[inline]
+pub(super) fn end_of_engine(text: &[u8], start: usize) -> Option<usize> {
+    // Most words begin with another letter, so they are not compared.
+    let rest = text.get(start..).filter(|rest| rest.first() == Some(&b'A'))?;
+    let version = rest.strip_prefix(b"AppleWebKit/")?;
+    let length = version.iter().position(|b| !matches!(b, b'0'..=b'9' | b'.'))?;
+    let behind = version.get(length..)?.strip_prefix(b" (KHTML, like Gecko) ")?;
+    version.first().filter(|b| b.is_ascii_digit()).map(|_| text.len() - behind.len())
+}
+
 /// What a word says about the program of a client. Most words of a User-Agent pass here, so its length
 /// leaves few to compare with.
 #[inline]

@@ -686,4 +686,44 @@ proptest! {
             .collect();
         prop_assert_eq!(found, expected);
     }
+
+    #[test]
+    fn the_words_of_an_engine_are_passed_at_once_and_change_no_claim(
+        before in prop::sample::select(vec![
+            "", "Mozilla/5.0 ", "Mozilla/5.0 (X11; Linux x86_64) ", "Mozilla/5.0 (compatible; ",
+            "Mozilla/5.0 (Unknown) ", "Own/1 (x) ", "GPTBot/1.0 (", "Own (x; compatible) like ",
+        ]),
+        version in prop::sample::select(vec!["537.36", "605.1.15", "", "x", "5..1", "."]),
+        after in prop::sample::select(vec![
+            "", "Chrome/140.0.0.0 Safari/537.36", "Chrome/1; compatible; GPTBot/1.0", "GPTBot",
+            "FooBot/1.0 (+https://bot.example/)", "Googlebot/2.1", "https://bot.example/",
+        ]),
+    ) {
+        let (catalogue, site) = (sample(), SiteNames::default());
+        let text = format!("{before}AppleWebKit/{version} (KHTML, like Gecko) {after}");
+        // Two spaces: each word is read.
+        let slowly = text.replace("KHTML, like", "KHTML,  like");
+        let claim = catalogue.identify(text.as_bytes(), &site);
+        let expected = catalogue.identify(slowly.as_bytes(), &site);
+        prop_assert_eq!(claim.class(), expected.class(), "{}", text);
+        let tokens = |claim: &Claim<'_>| claim.tokens().map(|name| name.to_string()).collect::<Vec<_>>();
+        prop_assert_eq!(tokens(&claim), tokens(&expected), "{}", text);
+    }
+}
+
+#[test]
+fn a_name_among_the_words_of_an_engine_is_found() {
+    let browser =
+        b"Mozilla/5.0 (X11) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/1 Safari/537.36";
+    for (name, matching, is_found) in [
+        ("Gecko", "word", false),
+        ("KHTML", "word", true),
+        ("AppleWeb", "prefix", true),
+        ("Own", "word", false),
+    ] {
+        let entry = json!([{ "product_token": name, "purpose": "search", "match": matching }]);
+        let catalogue = catalogue(entry).unwrap();
+        let site = SiteNames::default();
+        assert_eq!(catalogue.identify(browser, &site).primary().is_some(), is_found, "{name}");
+    }
 }

@@ -20,6 +20,7 @@ use super::{
     name_table::hash,
     self_description::SelfDescription,
     site_names::SiteNames,
+    systems::end_of_engine,
     words::{Word, end_of_link, extent, next_start},
 };
 
@@ -76,6 +77,13 @@ fn scan<'a>(
     let mut scan = Scan { text, at: 0, description: SelfDescription::new(text) };
     let had_names = !claim.is_empty();
     while let Some(start) = next_start(text, scan.at) {
+        if let Some(end) = end_of_engine(text, start)
+            && !catalogue.names().knows_engine()
+            && scan.description.note_engine()
+        {
+            scan.at = end;
+            continue;
+        }
         let word = scan.word_at(start);
         if scan.passes(&word, claim.is_empty()) {
             continue;
@@ -92,7 +100,7 @@ fn scan<'a>(
             }
         } else if word.may_have_version(text)
             || catalogue.names().may_know(bytes, hash)
-            || site_names.names.may_know(bytes, hash)
+            || site_names.names.may_contain(hash)
         {
             // Nearly every word is no name and never gets here.
             if let Some(hit) = find(catalogue.names(), text, &word, hash) {

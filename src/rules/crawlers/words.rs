@@ -24,6 +24,10 @@ pub(super) struct Extent {
     pub(super) dotted: bool,
 }
 
+/// The shortest name before a version without a dot, in bytes: four letters and a number are a phone
+/// (`Zao 8`).
+pub(super) const MIN_VERSIONED: usize = 5;
+
 /// The flag of a byte that is part of a word.
 const WORD: u8 = 1;
 /// The flag of a byte that can begin a word.
@@ -59,8 +63,9 @@ pub(super) fn extent(text: &[u8]) -> Extent {
     let mut length = 0;
     let mut dotted = false;
     loop {
-        let rest = text.get(length..).unwrap_or_default();
-        length += rest.iter().position(|&b| !is_word(b)).unwrap_or(rest.len());
+        while text.get(length).is_some_and(|&b| is_word(b)) {
+            length += 1;
+        }
         // `Mail.RU_Bot` continues behind its dot, `Name.` ends before it.
         let inner = text.get(length).is_some_and(|&b| is_inner(b));
         if !inner || length == 0 || !text.get(length + 1).is_some_and(|&b| is_word(b)) {
@@ -76,6 +81,9 @@ pub(super) fn extent(text: &[u8]) -> Extent {
 #[inline]
 fn without_punctuation(text: &[u8], length: usize) -> usize {
     let word = text.get(..length).unwrap_or_default();
+    if word.last().is_none_or(u8::is_ascii_alphanumeric) {
+        return length;
+    }
     let last = word.iter().rposition(|b| !matches!(b, b'-' | b'_' | b'.' | b'!'));
     last.map_or(length, |last| last + 1)
 }
@@ -97,14 +105,16 @@ pub(super) fn is_inner(byte: u8) -> bool {
 pub(super) fn next_start(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
-        let rest = text.get(at..)?;
-        let found = rest.iter().position(|&b| KINDS[usize::from(b)] & (START | PERCENT) != 0)?;
-        at += found;
-        match rest.get(found..)? {
+        let octet = *text.get(at)?;
+        at += 1;
+        if KINDS[usize::from(octet)] & (START | PERCENT) == 0 {
+            continue;
+        }
+        match text.get(at..)? {
+            _ if octet != b'%' => return Some(at - 1),
             // `%2F` is one separator, not the beginning of the word `2F`.
-            [b'%', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => at += 3,
-            [b'%', ..] => at += 1,
-            _ => return Some(at),
+            [high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => at += 2,
+            _ => {}
         }
     }
 }
@@ -132,10 +142,15 @@ impl Word {
         text.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Whether it contains a dot or ends in a digit, so that it may be a name with a version.
+    /// Whether it may be a name with a version: it contains a dot, or ends in a digit behind a name of
+    /// [`MIN_VERSIONED`] bytes. `Win64`, `x64` and `10.0` are none.
     #[inline]
     pub(super) fn may_have_version(&self, text: &[u8]) -> bool {
-        self.dotted || self.bytes(text).last().is_some_and(u8::is_ascii_digit)
+        match self.bytes(text) {
+            [b'0'..=b'9', ..] => false,
+            [.., b'0'..=b'9'] if self.end - self.start > MIN_VERSIONED => true,
+            _ => self.dotted,
+        }
     }
 
     pub(super) fn before(&self, text: &[u8]) -> Option<u8> {
