@@ -5,7 +5,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -72,6 +72,43 @@ fn a_crawler_beyond_its_limit_gets_429_and_no_record() {
     let gptbot = rows.iter().find(|row| row["product_token"] == "GPTBot").expect("a row");
     assert_eq!((&gptbot["requests"], &gptbot["violations"]), (&8.into(), &0.into()), "{gptbot}");
     assert_eq!(gptbot["limited"], 4, "{gptbot}");
+}
+
+/// Six requests at once under a limit of two a second: the first one goes, two have their turn within a
+/// second, and the others are too early.
+#[test]
+fn a_crawlers_request_waits_for_its_turn() {
+    let origin = Origin::plain();
+    let limits = "    robots_txt: { groups: [] }
+    enforcement: { rate_limits: [{ user_agents: [GPTBot], requests: 120/1m, wait: 1s }] }
+";
+    let beadle = Setup::site(origin.port, limits).start();
+    let get = |user_agent: &str| {
+        let started = Instant::now();
+        let answer = Request::get("/page").user_agent(user_agent).send(beadle.port);
+        (answer.status, started.elapsed())
+    };
+    let mut answers: Vec<(u16, Duration)> = std::thread::scope(|scope| {
+        let crawls: Vec<_> = (0..6).map(|_| scope.spawn(|| get(GPTBOT))).collect();
+        // People are served meanwhile.
+        assert!((0..5).all(|_| get(BROWSER).0 == 200));
+        crawls.into_iter().map(|one| one.join().expect("an answer")).collect()
+    });
+    answers.sort_unstable();
+    let statuses: Vec<u16> = answers.iter().map(|(status, _)| *status).collect();
+    assert_eq!(statuses, [200, 200, 200, 429, 429, 429], "{answers:?}");
+    // The turns are 450 ms and 950 ms behind the first request.
+    let waited: Vec<Duration> = answers[..3].iter().map(|(_, time)| *time).collect();
+    assert!(waited[1] >= Duration::from_millis(400), "{waited:?}");
+    assert!(waited[2] >= waited[1] + Duration::from_millis(400), "{waited:?}");
+    let pages = origin.received().iter().filter(|one| one.target == b"/page").count();
+    assert_eq!(pages, 3 + 5);
+    let limited = "beadle_limited_requests_total{mode=\"throttle\",product_token=\"GPTBot\",\
+                   site=\"site.example\"}";
+    beadle.wait_for_metric(limited, 3.0);
+    // The turns have passed.
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(get(GPTBOT).0, 200);
 }
 
 /// A page takes 200 ms, and a crawler asks with twenty clients at once.

@@ -163,6 +163,7 @@ pub const RULES: &[Rule] = &[
     rule("policy.unknown_tag_rule", "no crawler documents this rule of a robots tag"),
     rule("policy.unpublishable_limit", "a published rate limit that no line of robots.txt says"),
     rule("policy.unverified_claims", "the policy blocks by User-Agent, which any client can fake"),
+    rule("policy.vain_wait", "a rate limit with a wait that no request has"),
     rule("policy.via", "nginx as the origin compresses nothing for requests with Via"),
     rule("policy.wrong_type", "a value of another type belongs here"),
     rule("probe.found", "what an origin answers for forms of its page (`--probe`)"),

@@ -26,16 +26,16 @@ mod site; // ladder and breaker of one site
 mod weight; // the weight of a decision
 
 pub use self::{
-    admission::{Admission, Full, Load, Party, PutOff, Stay, Waiting},
+    admission::{Admission, Full, Load, Party, PutOff, Queued, Stay},
     label::label,
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
-    limiter::TooSoon,
+    limiter::{TooSoon, Turn},
     network::Network,
     observations::{
         BreakerCount, LadderCount, LadderKey, Observations, Opening, PaceCount, RefusedCount,
         RungStep,
     },
-    places::{Limited, Places},
+    places::{Limited, Places, Waiting},
     redirects::Hop,
     seats::Seat,
     sharing::SiteByName,

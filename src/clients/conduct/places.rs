@@ -8,10 +8,14 @@ use crate::rules::{
 };
 
 use super::{
-    limiter::{Key, TooSoon},
+    admission::Queued,
+    limiter::{Key, TooSoon, Turn},
     seats::Seat,
     weight::Conduct,
 };
+
+/// The most requests that wait for their turn at one site.
+const MOST_WAITING: u32 = 100;
 
 /// The places of a request. Dropped, they are free again.
 #[derive(Debug, Default)]
@@ -19,6 +23,40 @@ pub struct Places<'r> {
     seats: Vec<Seat>,
     throttled: Vec<(Key, AppliedLimit<'r>)>,
     logged: Vec<(Key, AppliedLimit<'r>)>,
+    time_to_turn: Duration,
+}
+
+/// A request that waits: for its turn under limits of the operator, then for room at the origin. Its
+/// holder asks again ([`Waiting::may_go`]).
+#[derive(Debug, Default)]
+pub struct Waiting {
+    /// The time of its turn, and its place among those that wait.
+    turn: Option<(Duration, Seat)>,
+    /// Its place among those that wait for room.
+    pub room: Option<Queued>,
+}
+
+impl Waiting {
+    /// Whether to ask again.
+    pub fn may_go(&self, now: Duration) -> bool {
+        match (&self.room, &self.turn) {
+            (Some(room), _) => room.may_go(now),
+            (None, Some((time, _))) => now >= *time,
+            (None, None) => true,
+        }
+    }
+
+    /// Whether it had its turn, or may wait for one.
+    pub fn turn(&self) -> Turn {
+        if self.turn.is_some() { Turn::Had } else { Turn::Later }
+    }
+}
+
+impl Places<'_> {
+    /// Whether the request has to wait for its turn.
+    pub fn is_early(&self) -> bool {
+        !self.time_to_turn.is_zero()
+    }
 }
 
 /// A request beyond a limit of the operator.
@@ -47,6 +85,7 @@ impl Conduct {
         site: &Site,
         address: IpAddr,
         limits: Vec<AppliedLimit<'r>>,
+        turn: Turn,
         now: Duration,
     ) -> Result<Places<'r>, Limited<'r>> {
         let mut places = Places::default();
@@ -58,8 +97,31 @@ impl Conduct {
             of_mode.push((Key::of_limit(&site.name, &applied, address), applied));
         }
         places.seats = self.sit(&places.throttled)?;
-        let beyond = self.limiter.beyond(&places.throttled, self.contacts.nodes_apart(now), now);
-        beyond.map_or(Ok(places), |beyond| Err(Limited::new(beyond)))
+        if turn == Turn::Had {
+            places.throttled.clear();
+        }
+        let nodes = self.contacts.nodes_apart(now);
+        let time = self.limiter.time_to_turn(&places.throttled, nodes, turn, now);
+        places.time_to_turn = time.map_err(Limited::new)?;
+        Ok(places)
+    }
+
+    /// Lets a request wait for its turn under the limits that gave it these places, and counts it. It takes
+    /// places for requests at one time when it has its turn.
+    ///
+    /// # Errors
+    /// Too many wait at the site, or another request came in between.
+    pub fn wait<'r>(
+        &self,
+        site: &Site,
+        places: &Places<'r>,
+        now: Duration,
+    ) -> Result<Waiting, Limited<'r>> {
+        let nodes = self.contacts.nodes_apart(now);
+        let seat = self.seats.take(Key::of_waiting(&site.name), MOST_WAITING);
+        let turn = if seat.is_some() { Turn::Later } else { Turn::Now };
+        let time = self.limiter.count(&places.throttled, nodes, turn, now).map_err(Limited::new)?;
+        Ok(Waiting { turn: seat.map(|seat| (now + time, seat)), room: None })
     }
 
     /// Counts a request that goes on to the origin. Returns its places there, and the limit in the
@@ -72,13 +134,14 @@ impl Conduct {
         places: Places<'r>,
         now: Duration,
     ) -> Result<(Vec<Seat>, Option<Limited<'r>>), Limited<'r>> {
-        let Places { mut seats, throttled, logged } = places;
+        let Places { mut seats, throttled, logged, time_to_turn } = places;
         let nodes = self.contacts.nodes_apart(now);
-        self.limiter.count(&throttled, nodes, now).map_err(Limited::new)?;
+        let turn = if time_to_turn.is_zero() { Turn::Now } else { Turn::Later };
+        self.limiter.count(&throttled, nodes, turn, now).map_err(Limited::new)?;
         let beyond = match self.sit(&logged) {
             Ok(more) => {
                 seats.extend(more);
-                self.limiter.count(&logged, nodes, now).err().map(Limited::new)
+                self.limiter.count(&logged, nodes, Turn::Now, now).err().map(Limited::new)
             }
             Err(limited) => Some(limited),
         };

@@ -1,9 +1,6 @@
 //! Requests of people: one number for each site and hour.
 
-use std::{
-    collections::BTreeMap,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
@@ -12,18 +9,23 @@ use super::rollup::Hour;
 /// The requests of people to one site that are not yet written, by hour.
 #[derive(Debug, Default)]
 pub struct People {
-    counts: Mutex<BTreeMap<Hour, u64>>,
+    /// The hours in the order of their first requests: nearly always one.
+    counts: Mutex<Vec<(Hour, u64)>>,
     is_watched: AtomicBool,
 }
 
 impl People {
     /// Counts a request.
     pub(super) fn add(&self, hour: Hour) {
-        *self.counts.lock().entry(hour).or_default() += 1;
+        let mut counts = self.counts.lock();
+        match counts.iter_mut().rfind(|(of, _)| *of == hour) {
+            Some((_, requests)) => *requests += 1,
+            None => counts.push((hour, 1)),
+        }
     }
 
     /// Takes the counts.
-    pub(super) fn drain(&self) -> BTreeMap<Hour, u64> {
+    pub(super) fn drain(&self) -> Vec<(Hour, u64)> {
         std::mem::take(&mut self.counts.lock())
     }
 

@@ -104,6 +104,9 @@ pub static RATE_LIMIT: Section = Section {
             .means("requests that may come at once"),
         key("concurrent", Shape::Integer(1, 10_000), Words("any number"))
             .means("requests that may be at the origin at one time"),
+        key("wait", SHORT_TIME, Value("0s")).means(
+            "time that a request may wait for its turn under `requests` before it gets 429; at most 10 s",
+        ),
         key("paths", List(&PATTERN), Words("every path"))
             .means("path patterns of the requests that count, in any form of the path"),
         key("together", Boolean, Value("false"))

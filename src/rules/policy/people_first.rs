@@ -7,6 +7,7 @@ use crate::rules::{crawlers::Purpose, keys};
 use super::{
     findings::Findings,
     names::purpose,
+    rate_limits::LONGEST_WAIT,
     shape::At,
     share::{self, Share},
 };
@@ -33,7 +34,6 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<PeopleFirst> 
     const SHORTEST: Duration = Duration::from_millis(1);
     const LONGEST: Duration = Duration::from_secs(3_600);
     let fields = at.fields(&keys::PEOPLE_FIRST, findings)?;
-    const LONGEST_WAIT: Duration = Duration::from_secs(10);
     let range = SHORTEST..=LONGEST;
     let latency = fields.read("latency", |at, findings| at.duration(range, findings), findings);
     let order = match fields.take("order") {

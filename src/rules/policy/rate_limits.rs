@@ -24,6 +24,8 @@ const HELP: &str = "write requests and a time, for example 1/10s or 10/1m, or ho
                     origin at one time: 'concurrent: 2'";
 /// The longest time of a limit.
 const LONGEST: Duration = Duration::from_secs(86_400);
+/// The longest time that a request waits. It holds its connection.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// A limit for the requests of crawlers.
 #[derive(Clone, Debug)]
@@ -36,6 +38,8 @@ pub struct RateLimit {
     pub pace: Option<Pace>,
     /// The requests that may come at once (default 1).
     pub burst: u32,
+    /// How long a request may wait for its turn under `pace` (default 0).
+    pub wait: Duration,
     /// The requests that may be at the origin at one time; `None` is any number.
     pub concurrent: Option<u32>,
     /// The paths that count; empty is every path.
@@ -108,7 +112,9 @@ impl fmt::Display for RateLimit {
         }
         let who = if self.together { "all of them together" } else { "each crawler" };
         let paths = if self.paths.is_empty() { "" } else { ", to some paths" };
-        write!(f, "{who}{paths}")
+        write!(f, "{who}{paths}")?;
+        let wait = self.wait.as_secs_f32();
+        if self.wait.is_zero() { Ok(()) } else { write!(f, ", after a wait of at most {wait} s") }
     }
 }
 
@@ -157,6 +163,7 @@ fn rate_limit(
         all,
         pace,
         burst,
+        wait: fields.time("wait", Duration::ZERO..=LONGEST_WAIT, findings),
         concurrent,
         paths,
         together,
@@ -164,10 +171,25 @@ fn rate_limit(
         is_published: fields.is("publish", findings),
         at: Spot::from(at),
     };
+    refuse_vain_wait(&limit, &fields, findings);
     if limit.is_published {
         refuse_unsayable(&limit, &fields, source, findings);
     }
     Some(limit)
+}
+
+/// Refuses a wait that no request has.
+fn refuse_vain_wait(limit: &RateLimit, fields: &Fields<'_>, findings: &mut Findings) {
+    let Some(at) = fields.take("wait").filter(|_| !limit.wait.is_zero()) else { return };
+    let (message, help) = match (limit.pace, limit.mode) {
+        (None, _) => (
+            "no request waits: 'concurrent' alone gives no turns",
+            "add 'requests', for example 60/1m",
+        ),
+        (_, PaceMode::Log) => ("no request waits in the mode log", "write 'mode: throttle'"),
+        (Some(_), PaceMode::Throttle) => return,
+    };
+    findings.refuse_as("policy.vain_wait", &at, message, help);
 }
 
 /// Refuses to publish what no line of robots.txt says, and anything with the file of the origin.

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::{
-    clients::conduct::{self, Full, Limited, Load, Party, Places, PutOff, Stay, Waiting, Weighed},
+    clients::conduct::{
+        self, Full, Limited, Load, Party, Places, PutOff, Stay, Turn, Waiting, Weighed,
+    },
     rules::{
         enforce::{Action, Decision},
         policy::PaceMode,
@@ -29,12 +31,10 @@ impl Gate {
         visit: &'a Visit<'_>,
         decision: Decision<'a>,
         answering: Answering,
-        waiting: &mut Option<Waiting>,
+        waiting: &mut Waiting,
     ) -> (Weighed<'a>, Result<Room, NoRoom<'a>>) {
         let may_pass = !refuses(decision.action);
-        let longest = visit.site.enforcement.people_first.as_ref().map(|rules| rules.wait);
-        let queue = (longest.unwrap_or_default(), waiting);
-        let found = may_pass.then(|| self.find_room(visit, answering, queue));
+        let found = may_pass.then(|| self.find_room(visit, answering, Some(waiting)));
         if let Some(Err(no_room)) = found
             && (decision.action == Action::Pass || matches!(no_room, NoRoom::Waits))
         {
@@ -46,8 +46,7 @@ impl Gate {
             return (weighed, Ok(Room::default()));
         }
         // The breaker may let pass what the rules refuse. Such a request has been weighed, so it can't wait.
-        let queue = (Duration::ZERO, &mut None);
-        let found = found.unwrap_or_else(|| self.find_room(visit, answering, queue));
+        let found = found.unwrap_or_else(|| self.find_room(visit, answering, None));
         let room = found.and_then(|(places, stay)| self.count_in(visit, places, stay));
         if let Err(no_room) = &room {
             weighed.hop = None;
@@ -56,22 +55,16 @@ impl Gate {
         (weighed, room)
     }
 
-    /// Looks for room at the origin. The request does not count against the limits yet.
+    /// Looks for room at the origin. The request does not count against the limits yet, unless it waits for
+    /// its turn. Without `waiting` it can't.
     fn find_room<'a>(
         &self,
         visit: &'a Visit<'_>,
         answering: Answering,
-        queue: (Duration, &mut Option<Waiting>),
+        mut waiting: Option<&mut Waiting>,
     ) -> Result<(Option<Places<'a>>, Option<Stay>), NoRoom<'a>> {
-        let (limits, now) = (visit.limits(), || visit.moment().steady);
-        let places = match limits.is_empty() {
-            true => None,
-            false => {
-                let reserved =
-                    self.conduct.reserve(visit.site, visit.client.address, limits, now());
-                Some(reserved.map_err(NoRoom::Limit)?)
-            }
-        };
+        let now = || visit.moment().steady;
+        let places = self.find_places(visit, answering, waiting.as_deref_mut())?;
         let conduct = &visit.served.conduct;
         let (Some(rules), Some(admission), Answering::Beadle, false) = (
             &visit.site.enforcement.people_first,
@@ -86,12 +79,41 @@ impl Gate {
             None => Party::Person,
         };
         let request = (visit.request.method.as_str(), visit.request.target);
+        let mut none = None;
+        let queue = waiting.map(|waiting| (rules.wait, &mut waiting.room));
+        let queue = queue.unwrap_or((Duration::ZERO, &mut none));
         let stay = admission.admit(rules, party, request, now(), queue);
         match stay {
             Ok(stay) => Ok((places, Some(stay))),
             Err(Full::PutOff(put_off)) => Err(NoRoom::PutOff(put_off)),
             Err(Full::Waits) => Err(NoRoom::Waits),
         }
+    }
+
+    /// The places of a request under limits of the operator.
+    fn find_places<'a>(
+        &self,
+        visit: &'a Visit<'_>,
+        answering: Answering,
+        waiting: Option<&mut Waiting>,
+    ) -> Result<Option<Places<'a>>, NoRoom<'a>> {
+        let (limits, now) = (visit.limits(), || visit.moment().steady);
+        if limits.is_empty() {
+            return Ok(None);
+        }
+        let turn = match (&waiting, answering) {
+            (Some(waiting), Answering::Beadle) => waiting.turn(),
+            // In the past it has waited.
+            (_, Answering::Past) => Turn::Later,
+            _ => Turn::Now,
+        };
+        let places = self.conduct.reserve(visit.site, visit.client.address, limits, turn, now());
+        let places = places.map_err(NoRoom::Limit)?;
+        if let (true, Answering::Beadle, Some(waiting)) = (places.is_early(), answering, waiting) {
+            *waiting = self.conduct.wait(visit.site, &places, now()).map_err(NoRoom::Limit)?;
+            return Err(NoRoom::Waits);
+        }
+        Ok(Some(places))
     }
 
     /// Counts a request against the limits of the operator.

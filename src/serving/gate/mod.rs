@@ -141,7 +141,7 @@ impl Gate {
     pub fn receive(&self, request: &Request<'_>, moment: Moment) -> Reception {
         match self.handed_over(request, moment) {
             Some(answer) => Reception::answered(answer),
-            None => self.judge(request, moment, Answering::Beadle, None),
+            None => self.judge(request, moment, Answering::Beadle, Waiting::default()),
         }
     }
 
@@ -154,7 +154,7 @@ impl Gate {
     ) -> Reception {
         match reception.waiting {
             Some(waiting) if waiting.may_go(moment.steady) => {
-                self.judge(request, moment, Answering::Beadle, Some(waiting))
+                self.judge(request, moment, Answering::Beadle, waiting)
             }
             _ => reception,
         }
@@ -163,7 +163,7 @@ impl Gate {
     /// The decision about a request that another server answers. robots.txt passes as well, and this
     /// is no fetch of it: Beadle does not know the bytes that the client gets.
     pub fn authorize(&self, request: &Request<'_>, moment: Moment) -> Reception {
-        self.judge(request, moment, Answering::Asker, None)
+        self.judge(request, moment, Answering::Asker, Waiting::default())
     }
 
     /// Keeps a refusal for the server that asked, which may fetch it with this mark.
@@ -189,7 +189,7 @@ impl Gate {
         request: &Request<'_>,
         moment: Moment,
         answering: Answering,
-        mut waiting: Option<Waiting>,
+        mut waiting: Waiting,
     ) -> Reception {
         let published = self.published();
         let is_own = self.is_own(request, moment);
@@ -210,7 +210,7 @@ impl Gate {
         }
         let (mut weighed, room) = self.weigh(&visit, decision, answering, &mut waiting);
         if matches!(room, Err(NoRoom::Waits)) {
-            return Reception { waiting, ..Reception::default() };
+            return Reception { waiting: Some(waiting), ..Reception::default() };
         }
         self.count(&visit, &decision);
         self.count_crawler(&visit, &weighed.decision);
@@ -233,7 +233,7 @@ impl Gate {
                     _ if !visit.target.is_robots_txt() => None,
                     Answering::Beadle => Some(self.robots_txt(&visit)),
                     // The server in front sends crawlers here by the exact path.
-                    Answering::Asker => {
+                    Answering::Asker | Answering::Past => {
                         let path = request.target.split(|&octet| octet == b'?').next();
                         (path != Some(b"/robots.txt")).then(Answer::exact_robots_txt)
                     }

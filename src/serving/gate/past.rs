@@ -1,7 +1,7 @@
 //! Requests of the past: judged as the proxy would have judged them, without an answer.
 
 use crate::{
-    clients::conduct::{Network, Weighed},
+    clients::conduct::{Network, Waiting, Weighed},
     records::{record::Violation, tally::SeriesKey},
     rules::{
         crawlers::Outcome,
@@ -89,8 +89,9 @@ impl Gate {
             return Ok(None);
         }
         let decision = visit.decide();
-        // A log has no load. So nothing waits, and people_first puts nothing off.
-        let (mut weighed, _) = self.weigh(&visit, decision, Answering::Asker, &mut None);
+        // A log has no load. So people_first puts nothing off.
+        let waiting = &mut Waiting::default();
+        let (mut weighed, _) = self.weigh(&visit, decision, Answering::Past, waiting);
         if let Some(hop) = weighed.hop.take() {
             self.conduct.responded(hop, status, || moment);
         }

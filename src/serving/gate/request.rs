@@ -34,6 +34,8 @@ pub(super) enum Answering {
     Beadle,
     /// The server that asks.
     Asker,
+    /// None any more: the request is one of the past.
+    Past,
 }
 
 impl<'a> Request<'a> {

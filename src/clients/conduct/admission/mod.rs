@@ -19,7 +19,7 @@ mod baseline;
 mod trend;
 mod waiting; // requests that wait for room
 
-pub use self::waiting::Waiting;
+pub use self::waiting::Queued;
 use self::{
     baseline::{Baselines, Class},
     trend::{Trend, Verdict},
@@ -178,7 +178,7 @@ impl Admission {
         party: Party,
         (method, path): (&str, &[u8]),
         now: Duration,
-        (longest, waiting): (Duration, &mut Option<Waiting>),
+        (longest, waiting): (Duration, &mut Option<Queued>),
     ) -> Result<Stay, Full> {
         let mut state = self.0.lock();
         if let Party::Crawler { rank } = party {

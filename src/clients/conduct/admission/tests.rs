@@ -197,11 +197,11 @@ fn those_who_come_first_get_the_next_place() {
 fn those_that_wait_get_their_places_in_order_before_new_ones() {
     let admission = Arc::new(Admission::default());
     let rules = rules("crawlers_at_once: 1, wait: 2s");
-    let admit = |party, now, waiting: &mut Option<Waiting>| {
+    let admit = |party, now, waiting: &mut Option<Queued>| {
         admission.admit(&rules, party, PAGE, milliseconds(now), (rules.wait, waiting))
     };
     let at_origin = admit(OTHER, 0, &mut None).expect("room");
-    let mut waiting: Vec<Option<Waiting>> = vec![None, None, None];
+    let mut waiting: Vec<Option<Queued>> = vec![None, None, None];
     for (at, party) in [OTHER, OTHER, FIRST].into_iter().enumerate() {
         assert_eq!(admit(party, at as u64, &mut waiting[at]).err(), Some(Full::Waits));
     }
@@ -209,7 +209,7 @@ fn those_that_wait_get_their_places_in_order_before_new_ones() {
         admission.load(&rules),
         Load { limit: 1, crawlers: 1, waiting: 3, ..Load::default() }
     );
-    let may_go = |waiting: &[Option<Waiting>], now| -> Vec<bool> {
+    let may_go = |waiting: &[Option<Queued>], now| -> Vec<bool> {
         waiting.iter().flatten().map(|one| one.may_go(milliseconds(now))).collect()
     };
     // The first in the order came last.
@@ -236,7 +236,7 @@ fn those_that_wait_get_their_places_in_order_before_new_ones() {
 fn so_many_may_wait_and_no_more() {
     let (admission, rules) =
         (Arc::new(Admission::default()), rules("crawlers_at_once: 1, wait: 2s"));
-    let mut waiting: Vec<Option<Waiting>> = (0..102).map(|_| None).collect();
+    let mut waiting: Vec<Option<Queued>> = (0..102).map(|_| None).collect();
     let mut full = waiting.iter_mut().map(|one| {
         let queue = (rules.wait, one);
         admission.admit(&rules, OTHER, PAGE, milliseconds(1_000), queue)

@@ -1,5 +1,5 @@
 //! The requests of crawlers that wait for room at the origin. They hold their connections, so there
-//! are few of them, and they wait for seconds at most. Their holder asks again ([`Waiting::may_go`]).
+//! are few of them, and they wait for seconds at most. Their holder asks again ([`Queued::may_go`]).
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ pub(super) struct Place {
 
 /// A request that waits; its place is free again on drop.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct Queued {
     queue: Queue,
     place: Place,
     until: Duration,
@@ -29,7 +29,7 @@ pub struct Waiting {
 
 impl Queue {
     /// The place of a request of this rank: its own, or the one behind all others.
-    pub(super) fn place(&self, rank: usize, waiting: Option<&Waiting>) -> Place {
+    pub(super) fn place(&self, rank: usize, waiting: Option<&Queued>) -> Place {
         let numbers = || self.0.lock().iter().map(|place| place.number).max();
         let behind = || Place { rank, number: numbers().map_or(0, |number| number + 1) };
         waiting.map_or_else(behind, |waiting| waiting.place)
@@ -45,11 +45,11 @@ impl Queue {
         &self,
         place: Place,
         now: Duration,
-        (longest, waiting): (Duration, &mut Option<Waiting>),
+        (longest, waiting): (Duration, &mut Option<Queued>),
     ) -> bool {
         if waiting.is_none() && !longest.is_zero() && self.len() < MOST_WAITING {
             self.0.lock().insert(place);
-            *waiting = Some(Waiting { queue: self.clone(), place, until: now + longest });
+            *waiting = Some(Queued { queue: self.clone(), place, until: now + longest });
         }
         waiting.as_ref().is_some_and(|waiting| now < waiting.until)
     }
@@ -59,14 +59,14 @@ impl Queue {
     }
 }
 
-impl Waiting {
+impl Queued {
     /// Whether to ask for admission again: it is the next one, or has waited long enough.
     pub fn may_go(&self, now: Duration) -> bool {
         now >= self.until || self.queue.is_next(self.place)
     }
 }
 
-impl Drop for Waiting {
+impl Drop for Queued {
     fn drop(&mut self) {
         self.queue.0.lock().remove(&self.place);
     }

@@ -67,6 +67,23 @@ impl TooSoon {
     }
 }
 
+/// When a request may have its turn under limits of the operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Now, or it is refused.
+    Now,
+    /// As late as each limit lets it wait.
+    Later,
+    /// It has waited for it, and counts already.
+    Had,
+}
+
+impl Turn {
+    fn patience(self, applied: &AppliedLimit<'_>) -> Duration {
+        if self == Self::Later { applied.limit.wait } else { Duration::ZERO }
+    }
+}
+
 /// The buckets of all crawlers.
 #[derive(Debug, Default)]
 pub(super) struct Limiter {
@@ -89,50 +106,60 @@ impl Limiter {
     /// The request comes too soon and does not count.
     pub(super) fn check(&self, key: &Key, pace: Pace, now: Duration) -> Result<(), TooSoon> {
         let limit = |times| Limit { pace, times, burst: 0 };
-        self.charge(key, limit(1), 1, now).map_err(TooSoon::after)?;
+        let charge = |key: &Key, times| self.charge(key, limit(times), 1, Duration::ZERO, now);
+        charge(key, 1).map_err(TooSoon::after)?;
         let Some(key) = key.of_all_networks() else { return Ok(()) };
         // The network has paid for this request already. So it waits for its own next one at least.
-        self.charge(&key, limit(NETWORKS), 1, now)
-            .map_err(|wait| TooSoon::after(wait.max(pace.interval())))
+        charge(&key, NETWORKS).map_err(|wait| TooSoon::after(wait.max(pace.interval())))
     }
 
-    /// The limit of the operator that refuses a request: the one with the longest wait. Nothing counts.
+    /// The time until a request has its turn under limits of the operator. Nothing counts.
     ///
     /// A node that is alone takes its part of each limit: one of `nodes`.
-    pub(super) fn beyond<'r>(
+    ///
+    /// # Errors
+    /// A limit refuses the request: if several do, the one with the longest wait.
+    pub(super) fn time_to_turn<'r>(
         &self,
         limits: &[(Key, AppliedLimit<'r>)],
         nodes: u32,
+        turn: Turn,
         now: Duration,
-    ) -> Option<(AppliedLimit<'r>, TooSoon)> {
-        let waits = limits.iter().filter_map(|(key, applied)| {
-            let cells = self.cells(Limit::of(applied.limit)?, now);
+    ) -> Result<Duration, (AppliedLimit<'r>, TooSoon)> {
+        let (mut time, mut refused): (Duration, Option<(Duration, AppliedLimit<'r>)>) =
+            Default::default();
+        for (key, applied) in limits {
+            let Some(limit) = Limit::of(applied.limit) else { continue };
+            let cells = self.cells(limit, now);
             let rate = cells.rate.of_one(nodes);
             let wait = cells.change(key, now, |cell| cell.wait(rate, now));
-            (!wait.is_zero()).then_some((wait, *applied))
-        });
-        let longest = waits.max_by_key(|(wait, _)| *wait);
-        longest.map(|(wait, applied)| (applied, TooSoon::after(wait)))
+            time = time.max(wait);
+            if wait > turn.patience(applied) && refused.is_none_or(|(longest, _)| wait > longest) {
+                refused = Some((wait, *applied));
+            }
+        }
+        refused.map_or(Ok(time), |(wait, applied)| Err((applied, TooSoon::after(wait))))
     }
 
-    /// Counts a request against limits of the operator.
+    /// Counts a request against limits of the operator. Returns the time until it has its turn.
     ///
     /// # Errors
-    /// The request is [`Self::beyond`] some of them, and counts for none.
+    /// Some of them refuse it as in [`Self::time_to_turn`], and it counts for none.
     pub(super) fn count<'r>(
         &self,
         limits: &[(Key, AppliedLimit<'r>)],
         nodes: u32,
+        turn: Turn,
         now: Duration,
-    ) -> Result<(), (AppliedLimit<'r>, TooSoon)> {
-        self.beyond(limits, nodes, now).map_or(Ok(()), Err)?;
+    ) -> Result<Duration, (AppliedLimit<'r>, TooSoon)> {
+        let time = self.time_to_turn(limits, nodes, turn, now)?;
         for (key, applied) in limits {
             let Some(limit) = Limit::of(applied.limit) else { continue };
             // Another request may have come in between.
             let beyond = |wait| (*applied, TooSoon::after(wait));
-            self.charge(key, limit, nodes, now).map_err(beyond)?;
+            self.charge(key, limit, nodes, turn.patience(applied), now).map_err(beyond)?;
         }
-        Ok(())
+        Ok(time)
     }
 
     /// Begins to keep the requests that pass, for [`Self::collect`].
@@ -165,11 +192,19 @@ impl Limiter {
         });
     }
 
-    /// Counts a request in one bucket of a number of nodes. The error is the time until the next one
-    /// passes.
-    fn charge(&self, key: &Key, limit: Limit, nodes: u32, now: Duration) -> Result<(), Duration> {
+    /// Counts a request in one bucket of a number of nodes, if it may wait for so long. The error is the
+    /// time until the next one passes.
+    fn charge(
+        &self,
+        key: &Key,
+        limit: Limit,
+        nodes: u32,
+        patience: Duration,
+        now: Duration,
+    ) -> Result<(), Duration> {
         let (cells, news) = (self.cells(limit, now), self.news.get());
-        let rate = cells.rate.of_one(nodes);
+        let mut rate = cells.rate.of_one(nodes);
+        rate.tolerance = rate.tolerance.saturating_add(patience);
         cells.change(key, now, |cell| cell.charge(rate, now, news.is_some()))?;
         if let Some(news) = news {
             news.lock().add(key, limit, now);

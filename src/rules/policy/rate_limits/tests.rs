@@ -20,6 +20,11 @@ fn a_limit_has_its_requests_and_defaults() {
     assert!(limit.all && limit.tokens.len() == 1 && limit.paths.is_empty() && !limit.together);
     assert_eq!((limit.burst, limit.concurrent, limit.mode), (1, None, PaceMode::Throttle));
     assert_eq!(limit.to_string(), "60 requests in 60 s, each crawler");
+    let waits = text("{ user_agents: [GPTBot], requests: 60/1m, wait: 2500ms }");
+    let policy: Policy = waits.parse().expect("a policy");
+    let limit = &policy.sites[0].enforcement.rate_limits[0];
+    let shown = "60 requests in 60 s, each crawler, after a wait of at most 2.5 s";
+    assert_eq!(limit.to_string(), shown);
     let text = text("{ user_agents: [\"*\"], concurrent: 8, together: true, paths: [/search] }");
     let policy: Policy = text.parse().expect("a policy");
     let limit = &policy.sites[0].enforcement.rate_limits[0];
@@ -44,6 +49,17 @@ fn a_bad_limit_is_an_error_with_its_repair() {
             "{ user_agents: [Google-Extended], requests: 1/1m }",
             "no request has the name Google-Extended",
             "crawlers that fetch pages",
+        ),
+        ("{ user_agents: [GPTBot], requests: 1/1m, wait: 11s }", "11s", "10s"),
+        (
+            "{ user_agents: [GPTBot], concurrent: 2, wait: 1s }",
+            "'concurrent' alone gives no turns",
+            "add 'requests'",
+        ),
+        (
+            "{ user_agents: [GPTBot], requests: 1/1m, wait: 1s, mode: log }",
+            "no request waits in the mode log",
+            "mode: throttle",
         ),
         ("{ user_agents: [GPTBot], requests: 1/1m, mode: block }", "block", "throttle"),
         ("{ user_agents: [GPTBot], requests: 1/1m, paths: [search] }", "'search'", "/search"),

@@ -32,7 +32,7 @@ fn counted<'l>(
 }
 
 fn passes(limiter: &Limiter, counted: (Key, AppliedLimit<'_>), now: u64) -> bool {
-    limiter.count(&[counted], 1, milliseconds(now)).is_ok()
+    limiter.count(&[counted], 1, Turn::Now, milliseconds(now)).is_ok()
 }
 
 fn moment(now: u64) -> Moment {
@@ -136,7 +136,7 @@ fn a_request_beyond_one_limit_counts_for_none() {
     };
     let both = [of(&fast, "fast"), of(&slow, "slow")];
     let at = |seconds: u64| {
-        let limited = limiter.count(&both, 1, Duration::from_secs(seconds)).err();
+        let limited = limiter.count(&both, 1, Turn::Now, Duration::from_secs(seconds)).err();
         limited.map(|(applied, too_soon)| (applied.limit.pace, too_soon.retry_after))
     };
     assert_eq!(at(0), None);
@@ -147,13 +147,30 @@ fn a_request_beyond_one_limit_counts_for_none() {
 }
 
 #[test]
+fn requests_that_wait_have_turns_at_the_rate_and_the_next_ones_are_refused() {
+    let (limiter, limit) =
+        (Limiter::default(), limit_of("user_agents: [GPTBot], requests: 60/1m, wait: 5s"));
+    let at = |turn, now| {
+        let counted = counted(&limit, "GPTBot", Outcome::Unknown, "192.0.2.1");
+        let time = limiter.count(&[counted], 1, turn, milliseconds(now));
+        time.map(|time| time.as_millis()).map_err(|(_, too_soon)| too_soon.retry_after)
+    };
+    // A tenth of a second is the tolerance of a limit.
+    let turns: Vec<_> = (0..8).map(|_| at(Turn::Later, 0)).collect();
+    assert_eq!(turns, [Ok(0), Ok(900), Ok(1_900), Ok(2_900), Ok(3_900), Ok(4_900), Err(6), Err(6)]);
+    // One that may not wait is refused as long as others wait.
+    assert_eq!((at(Turn::Now, 4_000), at(Turn::Now, 5_900)), (Err(2), Ok(0)));
+}
+
+#[test]
 fn a_node_that_is_alone_takes_its_part() {
     let (limiter, limit) =
         (Limiter::default(), limit_of("user_agents: [GPTBot], requests: 60/1m, burst: 3"));
     let passed = |nodes: u32, seconds: std::ops::Range<u64>| {
         let times = seconds.flat_map(|second| (0..5).map(move |part| 1_000 * second + 200 * part));
         let counted = || counted(&limit, "GPTBot", Outcome::Unknown, "192.0.2.1");
-        let passes = |now: &u64| limiter.count(&[counted()], nodes, milliseconds(*now)).is_ok();
+        let passes =
+            |now: &u64| limiter.count(&[counted()], nodes, Turn::Now, milliseconds(*now)).is_ok();
         times.filter(passes).count()
     };
     assert_eq!(passed(1, 0..60), 62);
