@@ -14,6 +14,7 @@ use crate::support::{
     client::Request,
     origin::{After, Origin},
     program::{Setup, json_lines},
+    wait_for,
 };
 
 const BROWSER: &str =
@@ -72,6 +73,24 @@ fn a_crawler_beyond_its_limit_gets_429_and_no_record() {
     let gptbot = rows.iter().find(|row| row["product_token"] == "GPTBot").expect("a row");
     assert_eq!((&gptbot["requests"], &gptbot["violations"]), (&8.into(), &0.into()), "{gptbot}");
     assert_eq!(gptbot["limited"], 4, "{gptbot}");
+}
+
+#[test]
+fn check_says_what_a_search_engine_would_have_felt() {
+    let origin = Origin::plain();
+    let limits = "    robots_txt: { groups: [] }
+    enforcement: { rate_limits: [{ user_agents: [\"*\"], requests: 5/1h, burst: 5, mode: log }] }
+";
+    let beadle = Setup::site(origin.port, limits).start();
+    let check = || String::from_utf8(beadle.verb(&["check"]).stdout).expect("text");
+    assert!(!check().contains("busiest hour"));
+    for _ in 0..30 {
+        let answer = Request::get("/page").user_agent("bingbot/2.0").send(beadle.port);
+        assert_eq!(answer.status, 200);
+    }
+    // The hour may change meanwhile. Counts are written each second.
+    let found = wait_for("the counts", || Some(check()).filter(|one| one.contains("busiest hour")));
+    assert!(found.contains("bingbot made ") && found.contains(", and 5 may pass"), "{found}");
 }
 
 /// Six requests at once under a limit of two a second: the first one goes, two have their turn within a

@@ -53,6 +53,36 @@ pub(super) fn lint(site: &Site, catalogue: &Catalogue, findings: &mut Findings) 
     }
 }
 
+/// The limits that search engines would have felt in the past: for each, the one that sent the most requests
+/// in an hour. `hours` are a site, a product token and the requests of an hour.
+pub(super) fn lint_hours<'h>(
+    site: &Site,
+    catalogue: &Catalogue,
+    hours: impl Iterator<Item = (&'h str, &'h str, u64)> + Clone,
+    findings: &mut Findings,
+) {
+    for limit in &site.enforcement.rate_limits {
+        let lint = Lint { site, catalogue, limit };
+        // The hours are those of all paths.
+        let Some(pace) = limit.pace.filter(|_| limit.paths.is_empty()) else { continue };
+        let most = 3_600.0 / pace.interval().as_secs_f64();
+        let is_counted =
+            |token: &str| lint.engines().any(|one| one.product_token().as_str() == token);
+        let of_site = hours.clone().filter(|(name, token, requests)| {
+            *name == site.name() && *requests as f64 > most && is_counted(token)
+        });
+        let Some((_, token, requests)) = of_site.max_by_key(|(.., requests)| *requests) else {
+            continue;
+        };
+        let message = format!(
+            "search engines feel this limit: {} made {requests} requests in its busiest hour, and {most:.0} \
+             may pass",
+            shown(token)
+        );
+        findings.add(limit.at, lint.about_search(message));
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Lint<'a> {
     site: &'a Site,
@@ -103,8 +133,7 @@ impl<'a> Lint<'a> {
     fn search(self, findings: &mut Findings) {
         let limit = self.limit;
         let Some(pace) = limit.pace.filter(|_| limit.paths.is_empty()) else { return };
-        let is_search = |one: &&Crawler| one.purpose() == Purpose::Search;
-        let engines: Vec<&Crawler> = self.counted().filter(is_search).collect();
+        let engines: Vec<&Crawler> = self.engines().collect();
         if pace.interval().as_secs_f64() <= 1.0 || (engines.len() < 2 && !limit.all) {
             return;
         }
@@ -115,14 +144,23 @@ impl<'a> Lint<'a> {
             "search engines feel this limit: {} get {most:.0} requests an hour {each}",
             names(&engines)
         );
+        findings.add(limit.at, self.about_search(message));
+    }
+
+    fn about_search(self, message: String) -> Diagnostic {
         let help = "name other purposes in place of '*', for example 'purpose:ai-training', and give \
                     search engines a limit that they do not reach";
-        let severity = match limit.mode {
+        let severity = match self.limit.mode {
             PaceMode::Throttle => Severity::Warning,
             PaceMode::Log => Severity::Note,
         };
         let finding = Diagnostic::warning("lint.search_limit", message).help(help);
-        findings.add(limit.at, Diagnostic { severity, ..finding });
+        Diagnostic { severity, ..finding }
+    }
+
+    /// The search engines that the limit counts.
+    fn engines(self) -> impl Iterator<Item = &'a Crawler> {
+        self.counted().filter(|one| one.purpose() == Purpose::Search)
     }
 
     /// The crawlers that promise to follow the lines of a published limit.

@@ -78,6 +78,19 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     findings.into_vec()
 }
 
+/// The findings about limits of a policy that search engines would have felt. `hours` are the requests of
+/// crawlers in the past: a site, a product token and the requests of an hour.
+pub fn busy_hours<'h>(
+    policy: &Policy,
+    hours: impl Iterator<Item = (&'h str, &'h str, u64)> + Clone,
+) -> Vec<Diagnostic> {
+    let mut findings = Findings::default();
+    for site in policy.written_sites() {
+        limits::lint_hours(site, &policy.catalogue, hours.clone(), &mut findings);
+    }
+    findings.into_vec()
+}
+
 /// All findings about a robots.txt, in the order of its lines.
 pub fn robots_txt(bytes: &[u8], catalogue: &Catalogue) -> Vec<Diagnostic> {
     let (file, mut all) = robots::parse(bytes);

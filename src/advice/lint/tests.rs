@@ -725,6 +725,36 @@ fn rate_limits_without_effect_or_with_too_much() {
 }
 
 #[test]
+fn limits_that_search_engines_would_have_felt() {
+    let hours = [
+        ("a.example", "bingbot", 4_100),
+        ("a.example", "bingbot", 9),
+        ("a.example", "Googlebot", 1_000),
+        ("b.example", "Googlebot", 9_000), // another site
+        ("a.example", "GPTBot", 9_000),
+    ];
+    for (limit, expected) in [
+        ("user_agents: ['*'], requests: 600/1h", Some((Warning, "bingbot made 4100 requests"))),
+        (
+            "user_agents: [Googlebot], requests: 10/1m",
+            Some((Warning, "Googlebot made 1000 requests")),
+        ),
+        ("user_agents: ['*'], requests: 1/1s, mode: log", Some((Note, "hour, and 3600 may pass"))),
+        ("user_agents: ['*'], requests: 2/1s", None),
+        ("user_agents: [GPTBot], requests: 10/1h", None),
+        ("user_agents: ['*'], requests: 10/1h, paths: [/search]", None),
+    ] {
+        let text = site(&format!("enforcement: {{ rate_limits: [{{ {limit} }}] }}"));
+        let (policy, _) = policy::read("a.yaml", text.as_bytes());
+        let found = lint::busy_hours(&policy.expect("a policy"), hours.into_iter());
+        let found = found.first().map(|one| (one.severity, one.message.as_str()));
+        assert_eq!(found.map(|(severity, _)| severity), expected.map(|(severity, _)| severity));
+        let (message, words) = (found.map_or("", |one| one.1), expected.map_or("", |one| one.1));
+        assert!(message.contains(words), "{limit}: {message}");
+    }
+}
+
+#[test]
 fn a_limit_that_counts_no_request() {
     for (names, is_unreachable) in [("'set:control'", true), ("'set:control', GPTBot", false)] {
         let limits = format!("rate_limits: [{{ user_agents: [{names}], requests: 1/1s }}]");

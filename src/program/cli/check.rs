@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use jiff::{SignedDuration, Timestamp};
+
 use crate::{
     advice::{comparison, lint},
     base::diagnostic::{Diagnostic, Severity, Shown, SourceText, Style, github, sarif},
@@ -20,8 +22,16 @@ use crate::{
         runtime::control_runtime,
         screen::Screen,
     },
+    records::{
+        counts::{Dimension, Question},
+        tally::Claimant,
+        violations::Store,
+    },
     review::trial,
-    rules::policy::{self, Policy},
+    rules::{
+        crawlers::Purpose,
+        policy::{self, Policy},
+    },
     state::publication,
 };
 
@@ -131,6 +141,8 @@ fn check_policy(config: &ConfigFile, args: &Args) -> Result<Checked, Error> {
     let lints = looked_at.map(lint::policy).unwrap_or_default();
     findings.extend(lints.into_iter().map(|finding| finding.in_file(&name)));
     findings.extend(read.policy.iter().flat_map(|policy| trial::findings(policy, &name)));
+    let felt = read.policy.iter().flat_map(about_busy_hours);
+    findings.extend(felt.map(|finding| finding.in_file(&name)));
     let certificates = read.policy.iter().flat_map(|policy| tls::findings(policy, &read.bytes));
     findings.extend(certificates.map(|finding| finding.in_file(&name)));
     if let Some(policy) = read.policy.as_ref().filter(|_| args.online) {
@@ -147,6 +159,33 @@ fn check_policy(config: &ConfigFile, args: &Args) -> Result<Checked, Error> {
     });
     let content = read.policy.map(|policy| counted(policy.written_sites().count(), "site"));
     Ok(Checked { name, bytes: read.bytes, findings, content })
+}
+
+/// The time whose busiest hours count.
+const BUSY: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// The limits that search engines would have felt, by the counts of the policy's file of records. One that
+/// can't be read says nothing: a policy is checked on any machine.
+fn about_busy_hours(policy: &Policy) -> Vec<Diagnostic> {
+    let is_limited = |site: &policy::Site| !site.enforcement.rate_limits.is_empty();
+    let file = policy.violations.local_database();
+    let Some(file) = file.filter(|_| policy.written_sites().any(is_limited)) else {
+        return Vec::new();
+    };
+    let question = Question {
+        since: Timestamp::now() - BUSY,
+        by: vec![Dimension::Site, Dimension::ProductToken, Dimension::Hour],
+        purpose: Some(Purpose::Search.to_string()),
+        claimant: Some(Claimant::Crawler),
+        ..Question::default()
+    };
+    let store = Store::open_read_only(file);
+    let counted = store.and_then(|store| store.counted(&question)).unwrap_or_default();
+    let hours = counted.iter().filter_map(|one| match &one.key[..] {
+        [site, token, _] => Some((&**site, &**token, one.requests)),
+        _ => None,
+    });
+    lint::busy_hours(policy, hours)
 }
 
 /// The most time for the robots.txt of an origin.
