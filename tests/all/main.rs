@@ -56,6 +56,7 @@ mod other_forms; // other forms of closed paths are no violations
 mod pace; // a crawler's speed and its place on the ladder
 mod people_first; // crawlers take what people leave
 mod preferences; // what the content may be used for
+mod preferences_round_trip; // random preferences, as the program gives them back
 mod probe; // an origin is asked how it reads paths
 mod rate_limits; // limits that keep a site up
 mod real_clients; // programs that people use, over HTTP/2

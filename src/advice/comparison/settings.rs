@@ -136,9 +136,9 @@ fn health(health: &Health) -> String {
     }
 }
 
-/// What responses say of their use. The lines of robots.txt are compared with its other records.
+/// What is said to all crawlers. The lines of robots.txt are compared with its other records.
 fn preferences(preferences: &Preferences) -> String {
-    let stated = preferences.stated_in_responses();
+    let stated = preferences.stated(None);
     let said =
         stated.iter().filter_map(|(path, said)| Carrier::ContentUsage.write_about(*path, said));
     said.collect::<Vec<_>>().join("; ")

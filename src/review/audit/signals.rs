@@ -139,7 +139,8 @@ fn of_tdm_file(file: &[u8], target: &Target<'_>) -> Statement {
         let value = rule.get("tdm-reservation")?.to_string();
         pattern.matches(target.judged()).then(|| (pattern.specificity(), value))
     });
-    let longest = applying.max_by_key(|(specificity, _)| *specificity);
+    // Of equally long ones the reservation.
+    let longest = applying.max();
     longest.map_or_else(Statement::default, |(_, value)| reserved(value.trim_matches('"')))
 }
 

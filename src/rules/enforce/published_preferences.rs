@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use crate::{
     base::product_token::ProductToken,
-    formats::robots::{self, Directive, Group, GroupIndex, Record, Rule, Side, Source, UserAgent},
+    formats::robots::{
+        self, Directive, Group, GroupIndex, Pattern, Record, Rule, Side, Source, UserAgent,
+    },
     rules::{
         crawlers::{Catalogue, Class, Crawler, Kind, Purpose},
         policy::Preferences,
@@ -69,12 +71,15 @@ fn close_control_tokens(
         if closings.is_empty() || index.named(name).is_some() {
             continue;
         }
+        let compiled = |rule: &Rule| Pattern::compile(rule.pattern.as_bytes());
+        let closed = closings.iter().filter(|(one, _)| one.directive == Directive::Disallow);
+        let closed: Vec<Pattern> = closed.map(|(one, _)| compiled(one)).collect();
         let is_opened = |rule: &Rule| {
-            let closed = closings.iter().filter(|(one, _)| one.directive == Directive::Disallow);
-            rule.directive == Directive::Allow
-                && closed
-                    .map(|(one, _)| literal(&one.pattern))
-                    .any(|path| rule.pattern.starts_with(path))
+            let opens = |pattern: &Pattern, closed: &Pattern| {
+                pattern.specificity() >= closed.specificity() && pattern.overlaps(closed)
+            };
+            let pattern = compiled(rule);
+            rule.directive == Directive::Allow && closed.iter().any(|one| opens(&pattern, one))
         };
         let of_star = star.iter().flat_map(|&at| {
             let sources = file.sources.get(at).into_iter().flatten().copied();
@@ -94,11 +99,6 @@ fn close_control_tokens(
 fn group(name: &str, rules: Vec<Rule>) -> Group {
     let user_agents = UserAgent::new(name).into_iter().collect();
     Group { user_agents, rules, ..Group::default() }
-}
-
-/// A pattern up to its first special character.
-fn literal(pattern: &str) -> &str {
-    pattern.split(['*', '$']).next().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,17 +1,20 @@
 //! What responses say about the use of their content, by path (draft-ietf-aipref-attach §2, TDMRep).
 
+use std::cmp::Reverse;
+
 use crate::{
     formats::{
         robots::Pattern,
         usage::{Carrier, Category, Preference, Statement},
     },
-    rules::policy::Preferences,
+    rules::policy::{Preferences, Stated},
 };
 
 /// The fields of a site's responses.
 #[derive(Debug)]
 pub struct UsageFields {
-    rows: Vec<Row>,
+    /// What crawlers read, each in an order of its own: the longest path first.
+    readings: Vec<Vec<Row>>,
     /// The value of `Link` for the licence.
     pub link: Option<String>,
     has_tdm: bool,
@@ -23,16 +26,15 @@ pub struct UsageFields {
 struct Row {
     pattern: Option<Pattern>,
     statement: Statement,
-    content_usage: Option<String>,
 }
 
 /// What a response says.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Said<'s> {
+#[derive(Clone, Debug, Default)]
+pub struct Said {
     /// The statement.
     pub statement: Statement,
     /// The statement as `Content-Usage`.
-    pub content_usage: Option<&'s str>,
+    pub content_usage: Option<String>,
     /// `tdm-reservation`.
     pub tdm_reservation: Option<bool>,
 }
@@ -40,33 +42,71 @@ pub struct Said<'s> {
 impl UsageFields {
     /// The fields of these preferences; `None` without any.
     pub fn compile(preferences: &Preferences) -> Option<Self> {
-        let stated = preferences.stated_in_responses();
-        let rows = stated.iter().map(|(path, statement)| Row {
-            pattern: path.map(|path| Pattern::compile(path.as_bytes())),
-            statement: *statement,
-            content_usage: Carrier::ContentUsage.write(statement),
-        });
+        let readings = preferences.readings();
         let link = |url| format!("<{url}>; rel=\"license\"; type=\"application/rsl+xml\"");
-        let link = preferences.license.as_ref().map(link);
-        let mut rows: Vec<Row> = rows.collect();
-        // The longest path decides.
-        rows.sort_by_key(|row| std::cmp::Reverse(row.specificity()));
-        let has_tdm = preferences.tdm;
-        let tdmrep = has_tdm.then(|| tdmrep(&stated));
-        (!rows.is_empty() || link.is_some()).then_some(Self { rows, link, has_tdm, tdmrep })
+        let mut fields = Self {
+            readings: readings.iter().map(|stated| rows(stated)).collect(),
+            link: preferences.license.as_ref().map(link),
+            has_tdm: preferences.tdm,
+            tdmrep: None,
+        };
+        if fields.readings.iter().all(Vec::is_empty) && fields.link.is_none() {
+            return None;
+        }
+        let paths = readings.iter().flatten().map(|(path, _)| path.unwrap_or("/"));
+        fields.tdmrep = fields.has_tdm.then(|| fields.tdmrep(paths.collect()));
+        Some(fields)
     }
 
-    /// What the response to a request for this path says. `path` is the judged form of the target.
-    pub fn at(&self, path: &[u8]) -> Said<'_> {
-        let row = self.rows.iter().find(|row| row.matches(path));
-        let Some(row) = row else { return Said::default() };
-        let train = row.statement.get(Category::TrainAi).filter(|_| self.has_tdm);
+    /// What the response to a request for this path says: what every crawler reads in robots.txt. `path`
+    /// is the judged form of the target.
+    pub fn at(&self, path: &[u8]) -> Said {
+        let each = self.readings.iter().map(|rows| statement(rows, path));
+        let statement = each.reduce(Statement::common).unwrap_or_default();
+        let train = statement.get(Category::TrainAi).filter(|_| self.has_tdm);
         Said {
-            statement: row.statement,
-            content_usage: row.content_usage.as_deref(),
+            statement,
+            content_usage: Carrier::ContentUsage.write(&statement),
             tdm_reservation: train.map(|train| train == Preference::Disallow),
         }
     }
+
+    /// The file of TDMRep: the longest locations first, since the first one that matches may count.
+    fn tdmrep(&self, mut paths: Vec<&str>) -> String {
+        paths.sort_unstable();
+        paths.dedup();
+        let row = |path: &str| {
+            // A path of which this pattern is the longest: stars match themselves.
+            let itself = path.strip_suffix('$').map_or_else(|| format!("{path} "), str::to_owned);
+            Some((path.to_owned(), self.at(itself.as_bytes()).tdm_reservation?))
+        };
+        let mut rows: Vec<(String, bool)> = paths.into_iter().filter_map(row).collect();
+        rows.sort_by_key(|(path, is_reserved)| Reverse((path.len(), *is_reserved)));
+        let rows = rows.into_iter().map(|(path, is_reserved)| {
+            serde_json::json!({ "location": path, "tdm-reservation": u8::from(is_reserved) })
+        });
+        serde_json::Value::Array(rows.collect()).to_string()
+    }
+}
+
+/// A row for each path about which `Content-Usage` says something.
+fn rows(stated: &[Stated<'_>]) -> Vec<Row> {
+    let says = |(_, one): &&Stated<'_>| Carrier::ContentUsage.write(one).is_some();
+    let row = |(path, statement): &Stated<'_>| Row {
+        pattern: path.map(|path| Pattern::compile(path.as_bytes())),
+        statement: *statement,
+    };
+    let mut rows: Vec<Row> = stated.iter().filter(says).map(row).collect();
+    rows.sort_by_key(|row| Reverse(row.specificity()));
+    rows
+}
+
+/// What the row with the longest path says; the stricter preference of equally long ones.
+fn statement(rows: &[Row], path: &[u8]) -> Statement {
+    let mut matching = rows.iter().filter(|row| row.matches(path));
+    let Some(longest) = matching.next() else { return Statement::default() };
+    let equal = matching.take_while(|row| row.specificity() == longest.specificity());
+    equal.fold(longest.statement, |so_far, row| so_far.combine(row.statement))
 }
 
 impl Row {
@@ -77,18 +117,4 @@ impl Row {
     fn specificity(&self) -> Option<u32> {
         self.pattern.as_ref().map(Pattern::specificity)
     }
-}
-
-/// The file of TDMRep: the longest locations first, since the first one that matches may count.
-fn tdmrep(stated: &[(Option<&str>, Statement)]) -> String {
-    let mut rows: Vec<(&str, Preference)> = stated
-        .iter()
-        .filter_map(|(path, one)| Some((path.unwrap_or("/"), one.get(Category::TrainAi)?)))
-        .collect();
-    rows.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
-    let rows = rows.iter().map(|(path, train)| {
-        let reservation = u8::from(*train == Preference::Disallow);
-        serde_json::json!({ "location": path, "tdm-reservation": reservation })
-    });
-    serde_json::Value::Array(rows.collect()).to_string()
 }

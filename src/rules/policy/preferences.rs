@@ -54,8 +54,9 @@ pub type Stated<'p> = (Option<&'p str>, Statement);
 
 impl Preferences {
     /// What is said to a crawler, about the whole site and about each path; `None` is any crawler. An
-    /// entry for the crawler replaces one for all about the same path. Where a path is about some
-    /// categories, the others are as for the whole site, because crawlers read the longest path alone.
+    /// entry for the crawler counts before one for all about the same path. Where a path is about some
+    /// categories, the others are as for the paths that begin it, then as for the whole site, because
+    /// crawlers read the longest path alone.
     pub fn stated(&self, name: Option<&str>) -> Vec<Stated<'_>> {
         let is_for = |entry: &&Entry| {
             let of = |tokens: &Vec<ProductToken>, name: &str| {
@@ -68,35 +69,37 @@ impl Preferences {
         let over = |below: Statement, entry: &&Entry| entry.statement.over(below);
         let whole = entries.iter().filter(|entry| entry.paths.is_empty());
         let whole = whole.fold(Statement::default(), over);
+        let paths =
+            entries.iter().flat_map(|entry| entry.paths.iter().map(move |one| (one, entry)));
+        let mut paths: Vec<_> = paths.collect();
+        paths.sort_by_key(|(path, _)| path.len());
         let mut stated: Vec<Stated<'_>> = Vec::new();
-        for entry in &entries {
-            for path in &entry.paths {
-                match stated.iter_mut().find(|(known, _)| *known == Some(path)) {
-                    Some((_, statement)) => *statement = over(*statement, entry),
-                    None => stated.push((Some(path), over(whole, entry))),
-                }
-            }
+        // The path '/' is longer than no path, and about the same pages.
+        if !whole.is_empty() && paths.iter().all(|(path, _)| *path != "/") {
+            stated.push((None, whole));
         }
-        if !whole.is_empty() {
-            stated.insert(0, (None, whole));
+        for path in entries.iter().flat_map(|entry| &entry.paths) {
+            if stated.iter().any(|(known, _)| *known == Some(path)) {
+                continue;
+            }
+            let begins = |one: &String| path.starts_with(one) && !one.contains(['*', '$']);
+            let around = paths.iter().filter(|(one, _)| *one == path || begins(one));
+            let statement = around.fold(whole, |below, (_, entry)| over(below, entry));
+            stated.push((Some(path), statement));
         }
         stated
     }
 
-    /// What responses say to every crawler: what is said to all, but for what an entry allows to some.
-    pub fn stated_in_responses(&self) -> Vec<Stated<'_>> {
-        let named = || self.entries.iter().filter(|entry| entry.tokens.is_some());
-        let is_looser = |category: Category| {
-            named().any(|entry| entry.statement.get(category) == Some(Preference::Allow))
-        };
-        let without = |statement: Statement| {
-            let looser = Category::ALL.into_iter().filter(|one| is_looser(*one));
-            looser.fold(statement, |statement, one| match statement.get(one) {
-                Some(Preference::Disallow) => statement.with(one, None),
-                _ => statement,
-            })
-        };
-        self.stated(None).into_iter().map(|(path, statement)| (path, without(statement))).collect()
+    /// All that is said to crawlers: to those without an entry of their own first, then each other reading.
+    pub fn readings(&self) -> Vec<Vec<Stated<'_>>> {
+        let mut readings = vec![self.stated(None)];
+        let tokens = self.entries.iter().filter_map(|entry| entry.tokens.as_deref()).flatten();
+        for reading in tokens.map(|token| self.stated(Some(token.as_str()))) {
+            if !readings.contains(&reading) {
+                readings.push(reading);
+            }
+        }
+        readings
     }
 
     /// The lines of robots.txt for the group of a crawler; `None` is the group for all.
@@ -120,17 +123,28 @@ impl Preferences {
         if stated.iter().all(|(_, one)| train(one) != Some(Preference::Disallow)) {
             return Vec::new();
         }
+        let is_allowed = |length: usize| {
+            let allows = |(path, one): &Stated<'_>| {
+                train(one) == Some(Preference::Allow) && path.map_or(1, str::len) == length
+            };
+            stated.iter().any(allows)
+        };
         let rules = stated.iter().filter_map(|(path, statement)| {
-            let directive = match train(statement)? {
-                Preference::Allow => Directive::Allow,
-                Preference::Disallow => Directive::Disallow,
+            let pattern = path.unwrap_or("/");
+            let (directive, pattern) = match train(statement)? {
+                Preference::Allow => (Directive::Allow, pattern.to_owned()),
+                // A star at the end matches nothing more, but is longer than an equally long allowance.
+                Preference::Disallow if is_allowed(pattern.len()) && !pattern.ends_with('$') => {
+                    (Directive::Disallow, format!("{pattern}*"))
+                }
+                Preference::Disallow => (Directive::Disallow, pattern.to_owned()),
             };
             let is_of = |entry: &Entry| match path {
                 Some(path) => entry.paths.iter().any(|one| one == path),
                 None => entry.paths.is_empty(),
             };
             let number = self.entries.iter().position(is_of).unwrap_or_default();
-            Some((Rule::new(directive, path.unwrap_or("/")).ok()?, number))
+            Some((Rule::new(directive, &pattern).ok()?, number))
         });
         rules.collect()
     }

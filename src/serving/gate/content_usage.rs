@@ -40,8 +40,8 @@ pub(super) fn of_response(site: &Site, target: &[u8], status: u16, fields: &Head
 
 /// The lines of `Content-Usage`. For each category the stricter preference counts (vocab §5.1). What the
 /// origin says of other categories stays.
-fn content_usage(said: &Said<'_>, fields: &HeaderMap) -> Option<Vec<HeaderValue>> {
-    let own = said.content_usage?;
+fn content_usage(said: &Said, fields: &HeaderMap) -> Option<Vec<HeaderValue>> {
+    let own = said.content_usage.as_deref()?;
     let origin: Vec<HeaderValue> = fields.get_all(CONTENT_USAGE).iter().cloned().collect();
     if origin.is_empty() {
         return Some(vec![HeaderValue::from_str(own).ok()?]);
