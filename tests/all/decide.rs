@@ -99,6 +99,26 @@ fn an_allowed_request_is_200_with_the_tags_to_copy() {
 }
 
 #[test]
+fn an_allowed_request_has_the_fields_that_say_its_use() {
+    let settings = "    preferences: [{ train-ai: no }, { paths: [/open/], train-ai: yes }]
+    license: https://site.example/license.xml
+    tdm: https://site.example/tdm.json
+";
+    let asked = start(settings, "");
+    let license =
+        "<https://site.example/license.xml>; rel=\"license\"; type=\"application/rsl+xml\"";
+    for (target, usage, tdm) in [
+        ("/", "train-ai=n", [Some("1"), Some("https://site.example/tdm.json")]),
+        ("/open/1", "train-ai=y", [Some("0"), None]),
+    ] {
+        let reply = asked.ask(target, BROWSER);
+        assert_eq!((reply.status, reply.header("content-usage")), (200, Some(usage)), "{target}");
+        assert_eq!(["tdm-reservation", "tdm-policy"].map(|name| reply.header(name)), tdm);
+        assert_eq!(reply.header("link"), Some(license));
+    }
+}
+
+#[test]
 fn a_refusal_has_its_status_its_fields_and_its_page() {
     let asked = start(ENFORCEMENT, "");
     let reply = asked.ask("/x", "GPTBot/1.2");

@@ -9,7 +9,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
         15_135,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 19_318),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 19_401),
     ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_900),
     (
         "records",
@@ -19,10 +19,10 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("clients", &["evidence", "conduct"], 8_566),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_600),
     ("state", &["fleet", "publication", "exchange"], 10_880),
-    ("serving", &["gate", "edge", "proxy", "decide"], 8_901),
-    ("review", &["report", "explanation", "replay", "trial", "audit"], 11_375),
-    ("desk", &["admin", "pages", "api"], 8_775),
-    ("program", &["console", "service", "cli"], 9_915),
+    ("serving", &["gate", "edge", "proxy", "decide"], 8_920),
+    ("review", &["report", "explanation", "replay", "trial", "audit"], 11_422),
+    ("desk", &["admin", "pages", "api"], 8_919),
+    ("program", &["console", "service", "cli"], 9_901),
 ];
 
 /// The rooms of the base; every room may use them.

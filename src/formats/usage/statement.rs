@@ -57,14 +57,6 @@ impl Statement {
         })
     }
 
-    /// What both statements say alike.
-    pub fn common(self, other: Self) -> Self {
-        Category::ALL.into_iter().fold(self, |so_far, category| {
-            so_far
-                .with(category, self.get(category).filter(|one| other.get(category) == Some(*one)))
-        })
-    }
-
     /// This statement, and where it says nothing, the other one.
     pub fn over(self, below: Self) -> Self {
         Category::ALL.into_iter().fold(below, |so_far, category| {

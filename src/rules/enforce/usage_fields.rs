@@ -18,6 +18,8 @@ pub struct UsageFields {
     /// The value of `Link` for the licence.
     pub link: Option<String>,
     has_tdm: bool,
+    /// `tdm-policy`, where mining is reserved.
+    tdm_policy: Option<String>,
     /// `/.well-known/tdmrep.json`.
     pub tdmrep: Option<String>,
 }
@@ -30,13 +32,15 @@ struct Row {
 
 /// What a response says.
 #[derive(Clone, Debug, Default)]
-pub struct Said {
+pub struct Said<'s> {
     /// The statement.
     pub statement: Statement,
     /// The statement as `Content-Usage`.
     pub content_usage: Option<String>,
     /// `tdm-reservation`.
     pub tdm_reservation: Option<bool>,
+    /// `tdm-policy`.
+    pub tdm_policy: Option<&'s str>,
 }
 
 impl UsageFields {
@@ -48,6 +52,7 @@ impl UsageFields {
             readings: readings.iter().map(|stated| rows(stated)).collect(),
             link: preferences.license.as_ref().map(link),
             has_tdm: preferences.tdm,
+            tdm_policy: preferences.tdm_policy.clone(),
             tdmrep: None,
         };
         if fields.readings.iter().all(Vec::is_empty) && fields.link.is_none() {
@@ -60,15 +65,30 @@ impl UsageFields {
 
     /// What the response to a request for this path says: what every crawler reads in robots.txt. `path`
     /// is the judged form of the target.
-    pub fn at(&self, path: &[u8]) -> Said {
+    pub fn at(&self, path: &[u8]) -> Said<'_> {
         let each = self.readings.iter().map(|rows| statement(rows, path));
-        let statement = each.reduce(Statement::common).unwrap_or_default();
+        let statement = each.reduce(common).unwrap_or_default();
         let train = statement.get(Category::TrainAi).filter(|_| self.has_tdm);
+        let is_reserved = train == Some(Preference::Disallow);
         Said {
             statement,
             content_usage: Carrier::ContentUsage.write(&statement),
-            tdm_reservation: train.map(|train| train == Preference::Disallow),
+            tdm_reservation: train.map(|_| is_reserved),
+            tdm_policy: self.tdm_policy.as_deref().filter(|_| is_reserved),
         }
+    }
+
+    /// The fields of that response, by name.
+    pub fn fields(&self, path: &[u8]) -> Vec<(&'static str, String)> {
+        let said = self.at(path);
+        let reserved = said.tdm_reservation.map(|is| u8::from(is).to_string());
+        let all = [
+            ("Content-Usage", said.content_usage),
+            ("tdm-reservation", reserved),
+            ("tdm-policy", said.tdm_policy.map(str::to_owned)),
+            ("Link", self.link.clone()),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
     /// The file of TDMRep: the longest locations first, since the first one that matches may count.
@@ -83,7 +103,13 @@ impl UsageFields {
         let mut rows: Vec<(String, bool)> = paths.into_iter().filter_map(row).collect();
         rows.sort_by_key(|(path, is_reserved)| Reverse((path.len(), *is_reserved)));
         let rows = rows.into_iter().map(|(path, is_reserved)| {
-            serde_json::json!({ "location": path, "tdm-reservation": u8::from(is_reserved) })
+            let mut row = serde_json::json!(
+                { "location": path, "tdm-reservation": u8::from(is_reserved) }
+            );
+            if let Some(policy) = self.tdm_policy.as_deref().filter(|_| is_reserved) {
+                row["tdm-policy"] = policy.into();
+            }
+            row
         });
         serde_json::Value::Array(rows.collect()).to_string()
     }
@@ -107,6 +133,13 @@ fn statement(rows: &[Row], path: &[u8]) -> Statement {
     let Some(longest) = matching.next() else { return Statement::default() };
     let equal = matching.take_while(|row| row.specificity() == longest.specificity());
     equal.fold(longest.statement, |so_far, row| so_far.combine(row.statement))
+}
+
+/// What both statements say alike.
+fn common(one: Statement, other: Statement) -> Statement {
+    Category::ALL.into_iter().fold(one, |so_far, category| {
+        so_far.with(category, one.get(category).filter(|said| other.get(category) == Some(*said)))
+    })
 }
 
 impl Row {

@@ -70,9 +70,10 @@ pub static SITE: Section = Section {
             "close the paths with `train-ai: no` to names that only stand in robots.txt, such as \
              Google-Extended",
         ),
-        key("tdm", Boolean, Value("false")).means(
+        key("tdm", Either(&[Boolean, URL]), Value("false")).means(
             "reserve text and data mining where `train-ai` is `no` (TDMRep): the field \
-             `tdm-reservation`, and `/.well-known/tdmrep.json`",
+             `tdm-reservation`, and `/.well-known/tdmrep.json`. The address of a policy is sent \
+             with it, as `tdm-policy`",
         ),
         key("enforcement", Shape::Section(&ENFORCEMENT), Value("mode: log"))
             .means("action for violations"),

@@ -34,6 +34,8 @@ pub struct Preferences {
     pub closes_control_tokens: bool,
     /// Whether text and data mining is reserved, too (TDMRep; default false).
     pub tdm: bool,
+    /// The URL of the conditions for text and data mining.
+    pub tdm_policy: Option<String>,
 }
 
 /// One entry of the list.
@@ -170,12 +172,20 @@ pub(super) fn read(
         let finding = Diagnostic::note("policy.fields_alone", message);
         findings.add(&at, finding.help("write 'source: merge' to add the lines to it"));
     }
+    let tdm = fields.take("tdm");
+    let tdm_switch = match tdm.as_ref().map(|at| &at.node.value) {
+        Some(Value::Bool(is_on)) => Some(*is_on),
+        _ => None,
+    };
+    let is_url = |_: &At<'_>| tdm_switch.is_none();
+    let tdm_policy = tdm.filter(is_url).and_then(|at| url(&at, "a policy for mining", findings));
     Preferences {
         entries,
         carriers,
-        license: fields.read("license", url, findings),
+        license: fields.read("license", |at, findings| url(at, "a licence", findings), findings),
         closes_control_tokens: fields.is("control_tokens", findings),
-        tdm: fields.is("tdm", findings),
+        tdm: tdm_switch.unwrap_or(tdm_policy.is_some()),
+        tdm_policy,
     }
 }
 
@@ -243,12 +253,12 @@ fn carrier(at: &At<'_>, findings: &mut Findings) -> Option<Carrier> {
     )
 }
 
-fn url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+fn url(at: &At<'_>, of: &str, findings: &mut Findings) -> Option<String> {
     let text = at.text(findings)?;
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let is_url = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
     if !is_url || !text.bytes().all(|b| b.is_ascii_graphic()) || text.contains(['<', '>', '"']) {
-        let message = format!("'{}' is not the URL of a licence", shown(text));
+        let message = format!("'{}' is not the URL of {of}", shown(text));
         findings.refuse(at, message, "write it in full, https://www.example.com/license.xml");
         return None;
     }

@@ -95,8 +95,9 @@ impl Decider {
         let Some(answer) = answer else {
             // Another server answers, and its status is not known here.
             let nothing = HeaderMap::new();
+            let usage = passage.usage(request.target, 200, &nothing);
             let tags = self.gate.response(&mut passage, request.target, 200, &nothing, || moment);
-            let reply = reply::pass(tags.as_deref());
+            let reply = reply::pass(tags.as_deref(), usage);
             drop(tags);
             self.gate.finish(passage, 0);
             return self.warned(reply);

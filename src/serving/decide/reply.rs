@@ -1,4 +1,4 @@
-//! The reply to a question: 200 with the tags of the site, or the refusal.
+//! The reply to a question: 200 with the tags and the preferences of the site, or the refusal.
 
 use std::{
     convert::Infallible,
@@ -12,7 +12,7 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use crate::{
     rules::enforce::TagFields,
-    serving::gate::{Answer, REFUSAL_MARK},
+    serving::gate::{Answer, REFUSAL_MARK, Replaced},
 };
 
 use super::question::Fault;
@@ -57,7 +57,10 @@ fn empty(status: u16) -> Response<Page> {
 
 /// The tags of a reply, each field in one line: most servers can copy no more. Returns whether the head
 /// has room for them. A refusal without tags is still a refusal; one that a server can't read is none.
-fn set_tags(reply: &mut Response<Page>, tags: [(HeaderName, String); 2]) -> bool {
+fn set_tags(
+    reply: &mut Response<Page>,
+    tags: impl IntoIterator<Item = (HeaderName, String)>,
+) -> bool {
     let fields = reply.headers_mut();
     let mut size: usize = fields.iter().map(|(name, value)| length(name, value.len())).sum();
     let mut has_all = true;
@@ -83,14 +86,21 @@ fn length(name: &HeaderName, value: usize) -> usize {
     name.as_str().len() + value + b": \r\n".len()
 }
 
-/// The request passes, and its answer gets these tags. Returns whether it has all of them.
-pub(super) fn pass(tags: Option<&TagFields>) -> (Response<Page>, bool) {
+/// The request passes, and its answer gets these tags, and the fields that say what it may be used for.
+/// Returns whether it has all of them.
+pub(super) fn pass(tags: Option<&TagFields>, usage: Replaced) -> (Response<Page>, bool) {
     let mut reply = empty(200);
     let robots_tag = tags.and_then(|tags| tags.robots_tag.clone()).unwrap_or_default();
     // The rules for all crawlers come first; behind a name, they would be for it alone.
     let legacy = tags.and_then(|tags| tags.x_robots_tag.as_deref());
     let legacy = legacy.unwrap_or_default().join(", ");
-    let has_all = set_tags(&mut reply, [(ROBOTS_TAG, robots_tag), (X_ROBOTS_TAG, legacy)]);
+    // The fields of use are short, and tags may be long.
+    let usage = usage.into_iter().map(|(name, lines)| {
+        let lines: Vec<&str> = lines.iter().filter_map(|line| line.to_str().ok()).collect();
+        (name, lines.join(", "))
+    });
+    let tags = [(ROBOTS_TAG, robots_tag), (X_ROBOTS_TAG, legacy)];
+    let has_all = set_tags(&mut reply, usage.chain(tags));
     (reply, has_all)
 }
 
@@ -143,12 +153,12 @@ mod tests {
             robots_tag: Some("*;noindex".to_owned()),
             x_robots_tag: Some(lines.map(str::to_owned).to_vec()),
         };
-        let (reply, has_all) = pass(Some(&tags));
+        let (reply, has_all) = pass(Some(&tags), Vec::new());
         assert_eq!((reply.status().as_u16(), has_all), (200, true));
         assert_eq!(reply.headers()["robots-tag"], "*;noindex");
         let joined = "noindex, unavailable_after: 2027-01-01, googlebot: noarchive";
         assert_eq!(reply.headers()["x-robots-tag"], joined);
-        assert!(pass(None).0.headers().is_empty());
+        assert!(pass(None, Vec::new()).0.headers().is_empty());
     }
 
     #[test]
@@ -160,7 +170,7 @@ mod tests {
         };
         let long = TagFields { x_robots_tag: Some(lines.clone()), ..short.clone() };
         for (tags, has_all) in [(short, true), (long, false)] {
-            let (reply, found) = pass(Some(&tags));
+            let (reply, found) = pass(Some(&tags), Vec::new());
             assert_eq!(found, has_all);
             assert_eq!(reply.headers()["robots-tag"], "*;noindex");
             assert_eq!(reply.headers().contains_key("x-robots-tag"), has_all);

@@ -9,6 +9,7 @@ use crate::{
 
 const CONTENT_USAGE: HeaderName = HeaderName::from_static("content-usage");
 const TDM_RESERVATION: HeaderName = HeaderName::from_static("tdm-reservation");
+const TDM_POLICY: HeaderName = HeaderName::from_static("tdm-policy");
 
 /// Fields, each with the lines that replace those of the response.
 pub type Replaced = Vec<(HeaderName, Vec<HeaderValue>)>;
@@ -18,7 +19,9 @@ pub type Replaced = Vec<(HeaderName, Vec<HeaderValue>)>;
 pub(super) fn of_response(site: &Site, target: &[u8], status: u16, fields: &HeaderMap) -> Replaced {
     let Some(usage) = &site.usage else { return Replaced::new() };
     if status == StatusCode::NOT_MODIFIED {
-        return [CONTENT_USAGE, TDM_RESERVATION].map(|name| (name, Vec::new())).to_vec();
+        return [CONTENT_USAGE, TDM_RESERVATION, TDM_POLICY]
+            .map(|name| (name, Vec::new()))
+            .to_vec();
     }
     let mut replaced = Replaced::new();
     let said = usage.at(Target::new(target).letter());
@@ -31,6 +34,11 @@ pub(super) fn of_response(site: &Site, target: &[u8], status: u16, fields: &Head
         let value = HeaderValue::from_static(if reserved { "1" } else { "0" });
         replaced.push((TDM_RESERVATION, vec![value]));
     }
+    // The origin's own policy stays.
+    let policy = said.tdm_policy.filter(|_| !fields.contains_key(TDM_POLICY));
+    if let Some(policy) = policy.and_then(|policy| HeaderValue::from_str(policy).ok()) {
+        replaced.push((TDM_POLICY, vec![policy]));
+    }
     if let Some(link) = usage.link.as_deref().and_then(|link| HeaderValue::from_str(link).ok()) {
         let links = fields.get_all(header::LINK).iter().cloned();
         replaced.push((header::LINK, links.chain([link]).collect()));
@@ -40,7 +48,7 @@ pub(super) fn of_response(site: &Site, target: &[u8], status: u16, fields: &Head
 
 /// The lines of `Content-Usage`. For each category the stricter preference counts (vocab §5.1). What the
 /// origin says of other categories stays.
-fn content_usage(said: &Said, fields: &HeaderMap) -> Option<Vec<HeaderValue>> {
+fn content_usage(said: &Said<'_>, fields: &HeaderMap) -> Option<Vec<HeaderValue>> {
     let own = said.content_usage.as_deref()?;
     let origin: Vec<HeaderValue> = fields.get_all(CONTENT_USAGE).iter().cloned().collect();
     if origin.is_empty() {

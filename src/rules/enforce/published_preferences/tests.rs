@@ -142,6 +142,8 @@ fn each_mistake_is_an_error_with_its_repair() {
         ("{ paths: [/x] }", "policy.bad_value"),
         ("{ paths: [x], train-ai: no }", "policy.bad_value"),
         ("{ train_ai: no }", "policy.unknown_key"),
+        ("{ train-ai: no }], tdm: [/x], carriers: [content-usage", "policy.wrong_type"),
+        ("{ train-ai: no }], tdm: /x, carriers: [content-usage", "policy.bad_value"),
         ("{ train-ai: no }, { train-ai: yes }", "policy.contradiction"),
         ("{ paths: [/a, /b], search: no }, { paths: [/b], search: yes }", "policy.contradiction"),
         (
