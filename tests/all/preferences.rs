@@ -126,6 +126,58 @@ fn the_matrix_of_the_running_proxy_gives_back_the_table_of_the_policy() {
 }
 
 #[test]
+fn a_policy_for_mining_is_sent_where_mining_is_reserved() {
+    let origin = origin();
+    let policy = "https://www.example.com/tdm.json";
+    let site = SITE.replace("tdm: true", &format!("tdm: {policy}"));
+    let beadle = Setup::site(origin.port, &site).start();
+    for (target, reserved, sent) in
+        [("/", Some("1"), Some(policy)), ("/press/2026", Some("0"), None), ("/same", None, None)]
+    {
+        let response = get(&beadle, target);
+        assert_eq!(response.header("tdm-reservation"), reserved, "{target}");
+        assert_eq!(response.header("tdm-policy"), sent, "{target}");
+    }
+    let rows = get(&beadle, "/.well-known/tdmrep.json").text();
+    let rows: serde_json::Value = serde_json::from_str(&rows).expect("JSON");
+    assert_eq!(
+        (&rows[0]["tdm-policy"], &rows[1]["tdm-policy"]),
+        (&serde_json::Value::Null, &policy.into())
+    );
+}
+
+#[test]
+fn the_desk_shows_what_crawlers_may_do() {
+    let origin = origin();
+    let beadle = Setup::site(origin.port, SITE).start();
+    let page = |query: &str| {
+        let path = format!("/robots/site.example/matrix{query}");
+        let page = Request::get(path).host("localhost").send(beadle.admin);
+        assert_eq!(page.status, 200, "{query}: {}", page.text());
+        page.text()
+    };
+    let words = |text: &str, name: &str| {
+        let row = text.split_once(&format!(">{name}</th>")).expect("a row").1;
+        let cells = row.split("</tr>").next().unwrap_or_default().split("<td>").skip(1);
+        let word = |cell: &str| cell.split('>').nth(1).unwrap_or_default().replace("</span", "");
+        cells.map(word).collect::<Vec<_>>()
+    };
+    let all = page("");
+    assert_eq!(all.matches("<th scope=\"row\"").count(), 20);
+    assert_eq!(words(&all, "GPTBot"), ["yes", "no", "yes"]);
+    assert_eq!(words(&all, "CCBot"), ["no", "no", "no"]);
+    assert!(all.contains("Content-Usage line ") || all.contains("TDMRep"), "{all}");
+    let press = page("?path=/press/1&crawler=GPTBot,OtherBot");
+    assert_eq!(words(&press, "GPTBot"), ["yes", "yes", "yes"]);
+    assert_eq!(press.matches("<th scope=\"row\"").count(), 2);
+    let faults = page("?path=x&crawler=%3Cb%3E&purpose=none&more=1");
+    assert_eq!(faults.matches("class=\"banner\"").count(), 4, "{faults}");
+    assert!(!faults.contains("<b>"), "{faults}");
+    let site = Request::get("/robots/site.example").host("localhost").send(beadle.admin);
+    assert!(site.text().contains("href=\"/robots/site.example/matrix\""));
+}
+
+#[test]
 fn without_preferences_the_origin_speaks_for_itself() {
     let origin = origin();
     let beadle =

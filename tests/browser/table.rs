@@ -24,7 +24,7 @@ pub(crate) enum Desk {
 pub(crate) struct Entry(Desk, &'static str, &'static str);
 
 /// A page is there if the navigation has its place.
-const PAGES: [Entry; 45] = [
+const PAGES: [Entry; 47] = [
     Entry(Desk::Busy, "/", "/"),
     Entry(Desk::Busy, "/", "/?days=1"),
     Entry(Desk::Busy, "/", "/nowhere"),
@@ -43,6 +43,8 @@ const PAGES: [Entry; 45] = [
     Entry(Desk::Busy, "/robots", "/robots/{site}"),
     Entry(Desk::Busy, "/robots", "/robots/{site}/{edition}"),
     Entry(Desk::Busy, "/robots", "/robots/{site}/quarantine"),
+    Entry(Desk::Busy, "/robots", "/robots/{site}/matrix?path=/private/"),
+    Entry(Desk::Busy, "/robots", "/robots/{site}/matrix?path={name}&crawler={name}&purpose={name}"),
     Entry(Desk::Busy, "/robots", "/robots/{name}"),
     Entry(Desk::Busy, "/policy", "/policy"),
     Entry(Desk::Busy, "/try", "/try"),

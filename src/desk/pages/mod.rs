@@ -18,7 +18,7 @@
 //! Pages are complete without scripts. What they show is read from the database at each request.
 //!
 //! May use: robots, crawlers, policy, enforce, comparison, counts, record, tally, text, violations,
-//! evidence, report, alerts, publication, explanation, trial, admin, diagnostic, escape. Must not know:
+//! evidence, report, audit, alerts, publication, explanation, trial, admin, diagnostic, escape, product_token. Must not know:
 //! api, proxy, cli.
 
 use axum::{

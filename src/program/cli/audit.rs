@@ -20,13 +20,10 @@ use crate::{
         },
     },
     review::{
-        audit::{Audit, CRAWLERS, Page, Row, Site, document, matrix_document},
+        audit::{self, Audit, Page, Row, Site, document, matrix_document},
         report,
     },
-    rules::{
-        crawlers::{Catalogue, Status},
-        policy::built_in_catalogue,
-    },
+    rules::{crawlers::Catalogue, policy::built_in_catalogue},
 };
 
 /// The largest page, in octets.
@@ -133,21 +130,11 @@ fn matrix(args: &Args, catalogue: &Catalogue, out: &mut dyn Write) -> Result<Exi
     Ok(exit(rows.any(|row| !row.conflicts.is_empty())))
 }
 
-/// The crawlers of the matrix: those named, those of the purposes, or the well-known ones.
+/// The crawlers of the matrix.
 fn crawlers(args: &Args, catalogue: &Catalogue) -> Result<Vec<ProductToken>, Error> {
-    let mut tokens = Vec::new();
-    for name in &args.user_agents {
-        tokens.push(token(name)?);
-    }
-    for name in &args.purposes {
-        let entries = catalogue.by_purpose(purpose_of(name)?);
-        let active = entries.filter(|one| one.status() == Status::Active);
-        tokens.extend(active.map(|one| one.product_token().clone()));
-    }
-    if tokens.is_empty() {
-        tokens.extend(CRAWLERS.iter().filter_map(|name| ProductToken::new(name)));
-    }
-    Ok(tokens)
+    let named = args.user_agents.iter().map(|name| token(name)).collect::<Result<_, _>>()?;
+    let purposes = args.purposes.iter().map(|name| purpose_of(name));
+    Ok(audit::crawlers(catalogue, named, &purposes.collect::<Result<Vec<_>, _>>()?))
 }
 
 fn token(name: &str) -> Result<ProductToken, Error> {

@@ -89,17 +89,23 @@ fn matrix_of(status: u16, rows: &[Row]) -> Section {
     };
     let table = Table::new(columns).with(MOST, rows.iter().map(cells));
     let section = Section::new(format!("{url} (status {status})"), table);
-    together(rows.iter()).into_iter().fold(section, |section, (conflict, names)| {
+    contradictions(rows).into_iter().fold(section, Section::remark)
+}
+
+/// The contradictions of one page as sentences, each with the crawlers that it confuses.
+pub fn contradictions(rows: &[Row]) -> Vec<String> {
+    let sentence = |(conflict, names): (&Conflict, Vec<&str>)| {
         let more = names.len().saturating_sub(MOST_NAMES);
         let mut shown = names.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ");
         if more > 0 {
             shown.push_str(&format!(" and {more} more"));
         }
-        section.remark(format!(
+        format!(
             "Contradiction for {shown}: {} [{}]. Repair: {}.",
             conflict.message, conflict.code, conflict.help
-        ))
-    })
+        )
+    };
+    together(rows.iter()).into_iter().map(sentence).collect()
 }
 
 /// The contradictions of all rows, each once for a page, with the crawlers that they confuse.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     base::product_token::ProductToken,
-    rules::crawlers::{Catalogue, Kind, Purpose},
+    rules::crawlers::{Catalogue, Kind, Purpose, Status},
 };
 
 use super::{
@@ -43,6 +43,22 @@ pub const CRAWLERS: [&str; 20] = [
     "Google-Extended",
     "Applebot-Extended",
 ];
+
+/// The crawlers of a matrix: those named, those of the purposes, or the well-known ones.
+pub fn crawlers(
+    catalogue: &Catalogue,
+    mut tokens: Vec<ProductToken>,
+    purposes: &[Purpose],
+) -> Vec<ProductToken> {
+    for purpose in purposes {
+        let active = catalogue.by_purpose(*purpose).filter(|one| one.status() == Status::Active);
+        tokens.extend(active.map(|one| one.product_token().clone()));
+    }
+    if tokens.is_empty() && purposes.is_empty() {
+        tokens.extend(CRAWLERS.iter().filter_map(|name| ProductToken::new(name)));
+    }
+    tokens
+}
 
 /// The answers for one crawler and one page.
 #[derive(Clone, Debug, Serialize)]
@@ -117,7 +133,7 @@ impl Row {
     }
 
     /// The answer about a use, and the carrier that decides: `no, Content-Usage line 3`.
-    pub(super) fn shown(&self, about: Use) -> String {
+    pub fn shown(&self, about: Use) -> String {
         let answer = match about {
             Use::Crawl => self.crawl,
             Use::TrainAi => Some(self.train_ai),

@@ -31,8 +31,8 @@ mod tests;
 pub use self::{
     conflicts::Conflict,
     instructions::{Audit, VerdictRow},
-    layout::{document, matrix as matrix_document},
-    matrix::{CRAWLERS, Row},
+    layout::{contradictions, document, matrix as matrix_document},
+    matrix::{CRAWLERS, Row, crawlers},
     page::{Page, Site},
     said::{Answer, Said, Use},
     signals::Signal,

@@ -1,6 +1,6 @@
 //! The answers to the requests of an audit.
 
-use crate::base::fetch;
+use crate::{base::fetch, rules::enforce};
 
 /// The files of a site, as they were answered.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +35,18 @@ impl Site {
     }
 }
 
+impl From<&enforce::Site> for Site {
+    /// The files that Beadle publishes for a site.
+    fn from(site: &enforce::Site) -> Self {
+        Self {
+            robots_status: if site.is_withheld { 503 } else { 200 },
+            robots_txt: site.edition().bytes().to_vec(),
+            ai_txt: None,
+            tdmrep: site.usage.as_ref().and_then(|usage| Some(usage.tdmrep.clone()?.into_bytes())),
+        }
+    }
+}
+
 /// A page as it was answered.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
@@ -59,6 +71,23 @@ impl Page {
             fields: fields.collect(),
             body: answer.body,
         }
+    }
+
+    /// The page at `url` as Beadle answers with the policy in force, without what its origin says.
+    /// `path` is the judged form of its target.
+    pub fn in_force(site: &enforce::Site, url: String, path: &[u8]) -> Self {
+        let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
+        let mut add = |name: &str, value: &str| {
+            fields.push((name.to_owned(), value.as_bytes().to_vec()));
+        };
+        if let Some(tags) = site.tags.select(path, 200, None) {
+            tags.robots_tag.iter().for_each(|value| add("Robots-Tag", value));
+            tags.x_robots_tag.iter().flatten().for_each(|value| add("X-Robots-Tag", value));
+        }
+        if let Some(usage) = &site.usage {
+            usage.fields(path).iter().for_each(|(name, value)| add(name, value));
+        }
+        Self { url, status: 200, fields, body: Vec::new() }
     }
 
     /// The values of a field.

@@ -3,6 +3,7 @@
 //! ```text
 //! index       the sites
 //! site        the file in force with the hits of each line, its fetches and its history
+//! matrix      what crawlers may do with a page
 //! edition     one edition: its bytes, and the difference in meaning to the one before
 //! quarantine  the file that waits for a confirmation, and the confirmation
 //! ```
@@ -18,6 +19,7 @@ mod here; // the site and the span in an address
 mod hits; // hits of lines, from the counts
 mod index; // the sites
 mod labels; // numbers, times and sites in words
+mod matrix; // what crawlers may do with a page
 mod quarantine; // the file that waits for a confirmation
 mod site; // the file in force
 
@@ -25,6 +27,7 @@ pub(super) fn router() -> Router<View> {
     Router::new()
         .route("/robots", get(index::page))
         .route("/robots/{site}", get(site::page))
+        .route("/robots/{site}/matrix", get(matrix::page))
         .route("/robots/{site}/quarantine", get(quarantine::page).post(quarantine::publish))
         .route("/robots/{site}/{edition}", get(edition::page))
         .route("/robots/{site}/{edition}/file", get(edition::file))
