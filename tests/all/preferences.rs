@@ -171,7 +171,7 @@ fn the_desk_shows_what_crawlers_may_do() {
     assert_eq!(words(&press, "GPTBot"), ["yes", "yes", "yes"]);
     assert_eq!(press.matches("<th scope=\"row\"").count(), 2);
     let faults = page("?path=x&crawler=%3Cb%3E&purpose=none&more=1");
-    assert_eq!(faults.matches("class=\"banner\"").count(), 4, "{faults}");
+    assert_eq!(faults.matches("class=\"banner\"").count(), 3, "{faults}");
     assert!(!faults.contains("<b>"), "{faults}");
     let site = Request::get("/robots/site.example").host("localhost").send(beadle.admin);
     assert!(site.text().contains("href=\"/robots/site.example/matrix\""));
