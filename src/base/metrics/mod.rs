@@ -5,12 +5,15 @@
 //!
 //! May use: version, prometheus. Must not know: any other room.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::sync::OnceLock;
 
-use prometheus::{Encoder, Histogram, Registry, TextEncoder, core::Collector};
+use prometheus::{Encoder, Histogram, Registry, TextEncoder};
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
-use self::{families::Families, node_families::FleetFamilies};
+use self::{
+    families::{Families, forget},
+    node_families::FleetFamilies,
+};
 pub use self::{
     queue_families::{ForwardCounts, RecordCounts},
     reading::{CrawlerRequests, CrawlerViolations},
@@ -47,19 +50,17 @@ impl Metrics {
     /// A registry with every metric in it.
     pub fn new() -> Self {
         let registry = Registry::new();
-        let families = Families::register(&registry)
-            .and_then(|families| {
-                families::register_program(&registry)?;
-                Ok(families)
-            })
-            .expect("the names of all families are distinct and well-formed");
-        Self {
-            decision_seconds: families.decision_seconds.clone(),
-            in_flight: families.in_flight.clone(),
-            families,
-            fleet: OnceLock::new(),
-            registry,
-        }
+        let register = || {
+            families::register_program(&registry)?;
+            Ok::<_, prometheus::Error>((
+                Families::register(&registry)?,
+                families::register_decisions(&registry)?,
+            ))
+        };
+        let (families, decision_seconds) =
+            register().expect("the names of all families are distinct and well-formed");
+        let in_flight = families.in_flight.clone();
+        Self { decision_seconds, in_flight, families, fleet: OnceLock::new(), registry }
     }
 
     /// The counter of one site's requests of one class and action. Keep it: a lookup for each
@@ -233,8 +234,7 @@ impl Metrics {
 
     /// Removes the quarantine of a site whose origin's robots.txt is no longer fetched.
     pub fn forget_origin_robots_held(&self, site: &str) {
-        // A missing series needs no removal.
-        let _ = self.families.origin_robots_held.remove_label_values(&[site]);
+        forget(&self.families.origin_robots_held, site);
     }
 
     /// Counts a request of a crawler that has a pace. `product_token` is a known one or
@@ -306,45 +306,17 @@ impl Metrics {
 
     /// Removes the rungs of a site that has no ladder any more.
     pub fn forget_ladder(&self, site: &str) {
-        forget(&self.families.ladder_rung, site, |labels| self.families.ladder_rung.remove(labels));
+        forget(&self.families.ladder_rung, site);
     }
 
     /// Removes the breaker of a site that has none any more.
     pub fn forget_breaker(&self, site: &str) {
-        // A missing series needs no removal.
-        let _ = self.families.breaker_open.remove_label_values(&[site]);
+        forget(&self.families.breaker_open, site);
     }
 
     /// Removes all series of a site that is no longer served.
     pub fn forget_site(&self, site: &str) {
-        self.forget_origin_robots_held(site);
-        for counters in [
-            &self.families.requests,
-            &self.families.crawler_requests,
-            &self.families.violations,
-            &self.families.other_forms,
-            &self.families.limited,
-            &self.families.put_off,
-            &self.families.impostor_violations,
-            &self.families.grace,
-            &self.families.invalid_tag_lines,
-            &self.families.claims,
-            &self.families.origin_failures,
-            &self.families.origin_faults,
-            &self.families.origin_robots_fetches,
-            &self.families.crawl_delay_requests,
-            &self.families.ladder_steps,
-            &self.families.breaker_openings,
-            &self.families.watch_requests,
-        ] {
-            forget(counters, site, |labels| counters.remove(labels));
-        }
-        self.forget_watch_findings(site);
-        let origin_up = &self.families.origin_up;
-        forget(origin_up, site, |labels| origin_up.remove(labels));
-        self.forget_ladder(site);
-        self.forget_breaker(site);
-        self.forget_people_first(site);
+        self.families.forget_site(site);
     }
 
     /// Shows the policy in force.
@@ -355,8 +327,12 @@ impl Metrics {
 
     fn of_fleet(&self) -> &FleetFamilies {
         self.fleet.get_or_init(|| {
-            FleetFamilies::register(&self.registry)
-                .expect("the names of all families are distinct and well-formed")
+            let families = FleetFamilies::register(&self.registry)
+                .expect("the names of all families are distinct and well-formed");
+            for direction in ["sent", "received", "dropped"] {
+                families.news.with_label_values(&[direction]);
+            }
+            families
         })
     }
 
@@ -403,24 +379,6 @@ impl Metrics {
         match encoded {
             Ok(()) => String::from_utf8_lossy(&text).into_owned(),
             Err(error) => format!("# {error}\n"),
-        }
-    }
-}
-
-/// Removes each series of a site from a family.
-fn forget(
-    family: &impl Collector,
-    site: &str,
-    remove: impl Fn(&HashMap<&str, &str>) -> prometheus::Result<()>,
-) {
-    for family in family.collect() {
-        for series in family.get_metric() {
-            let labels: HashMap<&str, &str> =
-                series.get_label().iter().map(|pair| (pair.name(), pair.value())).collect();
-            if labels.get("site") == Some(&site) {
-                // A missing series needs no removal.
-                let _ = remove(&labels);
-            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sites where crawlers take what people leave of the origin.
 
-use super::{Metrics, forget};
+use super::{Metrics, families::forget};
 
 impl Metrics {
     /// Counts a request of a crawler that made room for people.
@@ -26,10 +26,8 @@ impl Metrics {
 
     /// Removes what [`Self::people_first`] showed of a site.
     pub fn forget_people_first(&self, site: &str) {
-        // A missing series needs no removal.
-        let _ = self.families.putting_off.remove_label_values(&[site]);
-        let _ = self.families.crawlers_limit.remove_label_values(&[site]);
-        let at_origin = &self.families.at_origin;
-        forget(at_origin, site, |labels| at_origin.remove(labels));
+        forget(&self.families.putting_off, site);
+        forget(&self.families.crawlers_limit, site);
+        forget(&self.families.at_origin, site);
     }
 }

@@ -1,6 +1,6 @@
 //! Sites that Beadle looks at from outside.
 
-use super::{Metrics, forget};
+use super::{Metrics, families::forget};
 
 impl Metrics {
     /// Counts an own request to the public address of a site: `fine`, `finding` or `failed`.
@@ -16,7 +16,6 @@ impl Metrics {
 
     /// Removes what [`Self::watch_findings`] showed of a site.
     pub fn forget_watch_findings(&self, site: &str) {
-        let findings = &self.families.watch_findings;
-        forget(findings, site, |labels| findings.remove(labels));
+        forget(&self.families.watch_findings, site);
     }
 }

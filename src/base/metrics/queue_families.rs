@@ -4,9 +4,7 @@
 //! registered counter could not be set to a count, only be added to, and two expositions at the same
 //! time would add twice.
 
-use prometheus::{
-    IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, proto::MetricFamily,
-};
+use prometheus::{IntCounterVec, IntGaugeVec, Opts, Registry, proto::MetricFamily};
 
 /// The counts of the record queue.
 #[derive(Clone, Debug, Default)]
@@ -63,91 +61,60 @@ pub struct ForwardCounts {
 impl RecordCounts {
     /// The counts as families of metrics.
     pub(super) fn families(&self) -> prometheus::Result<Vec<MetricFamily>> {
-        let registry = Registry::new();
-        let counter = |name, help, count| {
-            let counter = IntCounter::new(name, help)?;
-            counter.inc_by(count);
-            registry.register(Box::new(counter))
-        };
+        let families = Families(Registry::new());
+        let counter = |name, help, count| families.counters(name, help, [], [([], count)]);
         counter("beadle_records_seen_total", "Violations: recorded, or counted alone.", self.seen)?;
         counter("beadle_records_stored_total", "Violations written.", self.stored)?;
         let help =
             "Violations beyond violations.detail or violations.max_size, counted without a record.";
         counter("beadle_records_folded_total", help, self.folded)?;
         counter("beadle_records_dropped_total", "Violations counted but not kept.", self.dropped)?;
-        let queued = IntGauge::new("beadle_records_queued", "Violations waiting to be written.")?;
-        queued.set(i64::try_from(self.queued).unwrap_or(i64::MAX));
-        registry.register(Box::new(queued))?;
-        let removed = IntCounterVec::new(
-            Opts::new(
-                "beadle_records_removed_total",
-                "Records that the database removed or lost, by cause: age, size or loss.",
-            ),
-            &["cause"],
+        families.gauge(
+            "beadle_records_queued",
+            "Violations waiting to be written.",
+            self.queued,
         )?;
-        for (cause, count) in &self.removed {
-            removed.with_label_values(&[cause]).inc_by(*count);
-        }
-        registry.register(Box::new(removed))?;
-        for (name, help, bytes) in [
-            (
-                "beadle_database_bytes",
-                "The size of the database as violations.max_size counts it.",
-                self.database_bytes,
-            ),
-            (
-                "beadle_database_max_bytes",
-                "The limit of the size of the database: violations.max_size.",
-                self.database_max_bytes,
-            ),
-        ] {
-            let Some(bytes) = bytes else { continue };
-            let size = IntGauge::new(name, help)?;
-            size.set(i64::try_from(bytes).unwrap_or(i64::MAX));
-            registry.register(Box::new(size))?;
-        }
-        let drops = IntCounterVec::new(
-            Opts::new(
-                "beadle_record_drops_total",
-                "Violations counted but not kept, by destination (database or log) and cause.",
-            ),
-            &["destination", "cause"],
+        families.counters(
+            "beadle_records_removed_total",
+            "Records that the database removed or lost, by cause: age, size or loss.",
+            ["cause"],
+            self.removed.iter().map(|(cause, count)| ([*cause], *count)),
         )?;
-        for (destination, cause, count) in &self.drops {
-            drops.with_label_values(&[destination, cause]).inc_by(*count);
+        if let Some(bytes) = self.database_bytes {
+            let help = "The size of the database as violations.max_size counts it.";
+            families.gauge("beadle_database_bytes", help, bytes)?;
         }
-        registry.register(Box::new(drops))?;
-        let degraded = IntGaugeVec::new(
-            Opts::new(
-                "beadle_records_degraded",
-                "1 while violations are not written to a destination: database, log or clickhouse.",
-            ),
-            &["destination"],
+        if let Some(bytes) = self.database_max_bytes {
+            let help = "The limit of the size of the database: violations.max_size.";
+            families.gauge("beadle_database_max_bytes", help, bytes)?;
+        }
+        families.counters(
+            "beadle_record_drops_total",
+            "Violations counted but not kept, by destination (database or log) and cause.",
+            ["destination", "cause"],
+            self.drops.iter().map(|(destination, cause, count)| ([*destination, *cause], *count)),
         )?;
-        for (destination, is_degraded) in &self.degraded {
-            degraded.with_label_values(&[destination]).set(i64::from(*is_degraded));
-        }
-        registry.register(Box::new(degraded))?;
-        let lost = IntCounterVec::new(
-            Opts::new(
-                "beadle_history_lost_total",
-                "Editions, fetches and quarantined files of robots.txt that the database lacks, by kind.",
-            ),
-            &["kind"],
+        families.gauges(
+            "beadle_records_degraded",
+            "1 while violations are not written to a destination: database, log or clickhouse.",
+            ["destination"],
+            self.degraded.iter().map(|(destination, is)| ([*destination], u64::from(*is))),
         )?;
-        for (kind, count) in &self.history_lost {
-            lost.with_label_values(&[kind]).inc_by(*count);
-        }
-        registry.register(Box::new(lost))?;
+        families.counters(
+            "beadle_history_lost_total",
+            "Editions, fetches and quarantined files of robots.txt that the database lacks, by kind.",
+            ["kind"],
+            self.history_lost.iter().map(|(kind, count)| ([*kind], *count)),
+        )?;
         if let Some(forwarded) = &self.forwarded {
-            forwarded.register(&registry)?;
+            forwarded.register(&families)?;
         }
-        Ok(registry.gather())
+        Ok(families.0.gather())
     }
 }
 
 impl ForwardCounts {
-    fn register(&self, registry: &Registry) -> prometheus::Result<()> {
+    fn register(&self, families: &Families) -> prometheus::Result<()> {
         for (name, help, value) in [
             ("beadle_spool_bytes", "The size of the spool on the way to ClickHouse.", self.bytes),
             (
@@ -162,9 +129,7 @@ impl ForwardCounts {
                 self.age,
             ),
         ] {
-            let gauge = IntGauge::new(name, help)?;
-            gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
-            registry.register(Box::new(gauge))?;
+            families.gauge(name, help, value)?;
         }
         for (name, help, count) in [
             ("beadle_clickhouse_records_total", "Violations that ClickHouse took.", self.sent),
@@ -180,18 +145,50 @@ impl ForwardCounts {
                 self.lost,
             ),
         ] {
-            let counter = IntCounter::new(name, help)?;
-            counter.inc_by(count);
-            registry.register(Box::new(counter))?;
+            families.counters(name, help, [], [([], count)])?;
         }
-        let opts = Opts::new(
+        families.counters(
             "beadle_clickhouse_failures_total",
             "Requests to ClickHouse that failed, by code.",
-        );
-        let failures = IntCounterVec::new(opts, &["code"])?;
-        for (code, count) in &self.failures {
-            failures.with_label_values(&[code]).inc_by(*count);
+            ["code"],
+            self.failures.iter().map(|(code, count)| ([*code], *count)),
+        )
+    }
+}
+
+/// The families of one exposition.
+struct Families(Registry);
+
+impl Families {
+    fn counters<'v, const N: usize>(
+        &self,
+        name: &str,
+        help: &str,
+        labels: [&str; N],
+        series: impl IntoIterator<Item = ([&'v str; N], u64)>,
+    ) -> prometheus::Result<()> {
+        let counters = IntCounterVec::new(Opts::new(name, help), &labels)?;
+        for (values, count) in series {
+            counters.with_label_values(&values).inc_by(count);
         }
-        registry.register(Box::new(failures))
+        self.0.register(Box::new(counters))
+    }
+
+    fn gauges<'v, const N: usize>(
+        &self,
+        name: &str,
+        help: &str,
+        labels: [&str; N],
+        series: impl IntoIterator<Item = ([&'v str; N], u64)>,
+    ) -> prometheus::Result<()> {
+        let gauges = IntGaugeVec::new(Opts::new(name, help), &labels)?;
+        for (values, value) in series {
+            gauges.with_label_values(&values).set(i64::try_from(value).unwrap_or(i64::MAX));
+        }
+        self.0.register(Box::new(gauges))
+    }
+
+    fn gauge(&self, name: &str, help: &str, value: u64) -> prometheus::Result<()> {
+        self.gauges(name, help, [], [([], value)])
     }
 }
