@@ -10,27 +10,38 @@ use prometheus::{
 
 use crate::base::version;
 
-/// Declares families: a field with its type, the name of the family, its labels if it has any, and its
-/// help text.
+use super::Metrics;
+
+/// Declares families: the name of each, its labels if it has any, and its help text. A counter under
+/// `counted` is known by the method that adds one to it; the others are fields with a type.
 macro_rules! families {
     (
         $families:ident
+        $(counted {
+            $($method:ident($($of:ident),+) = $counter:literal $counter_help:literal,)*
+        })?
         labelled { $($field:ident: $vec:ty = $name:literal ($($label:ident),+) $help:literal,)* }
         single { $($one:ident: $metric:ty = $one_name:literal $one_help:literal,)* }
     ) => {
         #[derive(Debug)]
         pub(super) struct $families {
+            $($(pub(super) $method: Counters,)*)?
             $(pub(super) $field: $vec,)*
             $(pub(super) $one: $metric,)*
         }
 
         impl $families {
             /// Registers every family.
-            pub(super) fn register(registry: &prometheus::Registry) -> prometheus::Result<Self> {
+            pub(super) fn register(registry: &Registry) -> prometheus::Result<Self> {
                 let families = Self {
-                    $($field: <$vec>::new(prometheus::Opts::new($name, $help), &[$(stringify!($label)),+])?,)*
+                    $($($method: Counters::new(
+                        Opts::new($counter, $counter_help),
+                        &[$(stringify!($of)),+],
+                    )?,)*)?
+                    $($field: <$vec>::new(Opts::new($name, $help), &[$(stringify!($label)),+])?,)*
                     $($one: <$metric>::new($one_name, $one_help)?,)*
                 };
+                $($(registry.register(Box::new(families.$method.clone()))?;)*)?
                 $(registry.register(Box::new(families.$field.clone()))?;)*
                 $(registry.register(Box::new(families.$one.clone()))?;)*
                 Ok(families)
@@ -39,72 +50,90 @@ macro_rules! families {
             /// Removes the series of a site.
             #[allow(dead_code, reason = "no family of a fleet has sites")]
             pub(super) fn forget_site(&self, site: &str) {
-                $($crate::base::metrics::families::forget(&self.$field, site);)*
+                $($(forget(&self.$method, site);)*)?
+                $(forget(&self.$field, site);)*
             }
         }
+
+        $(
+            impl Metrics {
+                $(
+                    #[doc = concat!("Counts one. ", $counter_help)]
+                    pub fn $method(&self, $($of: &str),+) {
+                        self.families.$method.with_label_values(&[$($of),+]).inc();
+                    }
+                )*
+            }
+        )?
     };
 }
 pub(super) use families;
 
 families! {
     Families
+    counted {
+        origin_fault(site, origin, reason) = "beadle_origin_faults_total"
+            "Failures of one origin of a site, by reason: connection, response or check.",
+        violation(site, product_token, reason, action) = "beadle_violations_total"
+            "Violations of robots.txt rules by site, product token, reason and action.",
+        other_form(site, product_token, action) = "beadle_other_forms_total"
+            "Requests for other forms of closed paths by site, product token and action.",
+        limited(site, product_token, mode) = "beadle_limited_requests_total"
+            "Requests beyond a rate limit of the policy by site, product token and mode.",
+        impostor_violation(site, product_token, reason, action) = "beadle_impostor_violations_total"
+            "Violations by impostors of a crawler, by site, its product token, reason and action.",
+        grace(site, product_token) = "beadle_grace_total"
+            "Requests that only the newest robots.txt disallows, by crawlers that may use an older one.",
+        refusal(reason) = "beadle_refusals_total"
+            "Requests and connections refused before the decision, or delayed by a limit, by reason.",
+        alert_attempt(webhook, outcome) = "beadle_alert_attempts_total"
+            "Attempts to send an alert to a webhook by outcome: accepted, refused or failed.",
+        alert_lost(webhook) = "beadle_alerts_lost_total"
+            "Alerts that a webhook did not accept in all attempts, or had no room for.",
+        policy_fetched(outcome) = "beadle_policy_fetches_total"
+            "Fetches of a policy on a server by outcome: new, unchanged, refused or failed.",
+        reload(outcome) = "beadle_policy_reloads_total"
+            "Policy reloads by outcome: applied, unchanged or refused.",
+        certificate_read(outcome) = "beadle_certificate_reads_total"
+            "Changed certificate files by outcome: taken or refused.",
+        acme_order(outcome) = "beadle_acme_orders_total"
+            "Orders of certificates by outcome: issued or failed.",
+        evidence_fetch(evidence, outcome) = "beadle_evidence_fetches_total"
+            "Fetches of address lists and key directories, by evidence and outcome.",
+        evidence_finding(evidence, finding) = "beadle_evidence_findings_total"
+            "Findings in fetched address lists, by evidence and finding.",
+        signature(outcome) = "beadle_signatures_total"
+            "Signatures on requests that claim to be a known crawler, by outcome.",
+        origin_robots_fetch(site, outcome) = "beadle_origin_robots_fetches_total"
+            "Fetches of the origin's robots.txt, by site and outcome.",
+        put_off(site, product_token) = "beadle_put_off_requests_total"
+            "Requests of crawlers that made room for people, by site and product token.",
+        watch_request(site, outcome) = "beadle_watch_requests_total"
+            "Beadle's own requests to the public address of a site, by outcome: fine, finding or failed.",
+    }
     labelled {
         requests: Counters = "beadle_requests_total" (site, class, action)
             "Requests by site, class of client and action.",
         crawler_requests: Counters = "beadle_crawler_requests_total" (site, product_token, standing, action)
             "Requests of clients other than browsers, by site, product token, standing and action.",
-        violations: Counters = "beadle_violations_total" (site, product_token, reason, action)
-            "Violations of robots.txt rules by site, product token, reason and action.",
-        other_forms: Counters = "beadle_other_forms_total" (site, product_token, action)
-            "Requests for other forms of closed paths by site, product token and action.",
-        limited: Counters = "beadle_limited_requests_total" (site, product_token, mode)
-            "Requests beyond a rate limit of the policy by site, product token and mode.",
-        put_off: Counters = "beadle_put_off_requests_total" (site, product_token)
-            "Requests of crawlers that made room for people, by site and product token.",
         crawlers_limit: Gauges = "beadle_people_first_limit" (site)
             "Requests of crawlers that may be at the origin at one time, where people come first, by site.",
         at_origin: Gauges = "beadle_people_first_requests" (site, of)
             "Requests at the origin, where people come first, by site: of people, of crawlers, or of crawlers that wait for it.",
         putting_off: Gauges = "beadle_people_first_active" (site)
             "Whether a crawler made room for people in the last minute, by site.",
-        impostor_violations: Counters = "beadle_impostor_violations_total" (site, product_token, reason, action)
-            "Violations by impostors of a crawler, by site, its product token, reason and action.",
-        grace: Counters = "beadle_grace_total" (site, product_token)
-            "Requests that only the newest robots.txt disallows, by crawlers that may use an older one.",
-        refusals: Counters = "beadle_refusals_total" (reason)
-            "Requests and connections refused before the decision, or delayed by a limit, by reason.",
         invalid_tag_lines: Counters = "beadle_origin_invalid_robots_tag_lines_total" (site)
             "Invalid Robots-Tag and X-Robots-Tag lines of the origin, repaired by Beadle, by site.",
-        alert_attempts: Counters = "beadle_alert_attempts_total" (webhook, outcome)
-            "Attempts to send an alert to a webhook by outcome: accepted, refused or failed.",
-        alerts_lost: Counters = "beadle_alerts_lost_total" (webhook)
-            "Alerts that a webhook did not accept in all attempts, or had no room for.",
-        policy_fetches: Counters = "beadle_policy_fetches_total" (outcome)
-            "Fetches of a policy on a server by outcome: new, unchanged, refused or failed.",
-        reloads: Counters = "beadle_policy_reloads_total" (outcome)
-            "Policy reloads by outcome: applied, unchanged or refused.",
         claims: Counters = "beadle_claims_total" (site, standing, evidence)
             "Requests that claim to be a known crawler, by site, standing and evidence.",
-        evidence_fetches: Counters = "beadle_evidence_fetches_total" (evidence, outcome)
-            "Fetches of address lists and key directories, by evidence and outcome.",
-        evidence_findings: Counters = "beadle_evidence_findings_total" (evidence, finding)
-            "Findings in fetched address lists, by evidence and finding.",
         evidence_lookups: Counters = "beadle_evidence_lookups_total" (evidence, outcome)
             "DNS lookups of client addresses, by evidence and outcome.",
-        signatures: Counters = "beadle_signatures_total" (outcome)
-            "Signatures on requests that claim to be a known crawler, by outcome.",
-        origin_robots_fetches: Counters = "beadle_origin_robots_fetches_total" (site, outcome)
-            "Fetches of the origin's robots.txt, by site and outcome.",
-        watch_requests: Counters = "beadle_watch_requests_total" (site, outcome)
-            "Beadle's own requests to the public address of a site, by outcome: fine, finding or failed.",
         watch_findings: Gauges = "beadle_watch_findings" (site, kind)
             "What servers in front of a site do to Beadle's answers, by kind.",
         origin_robots_held: Gauges = "beadle_origin_robots_held" (site)
             "1 while a robots.txt of the origin is in quarantine.",
         origin_failures: Counters = "beadle_origin_failures_total" (site)
             "Requests that the origin failed to answer, answered with 502, 503 or 504, by site.",
-        origin_faults: Counters = "beadle_origin_faults_total" (site, origin, reason)
-            "Failures of one origin of a site, by reason: connection, response or check.",
         origin_up: Gauges = "beadle_origin_up" (site, origin)
             "1 while an origin of a site gets requests, 0 while it is down.",
         crawl_delay_requests: Counters = "beadle_crawl_delay_requests_total" (site, product_token, outcome)
@@ -123,10 +152,6 @@ families! {
             "The policy in force, by fingerprint.",
         certificate_ends: Gauges = "beadle_certificate_end_timestamp_seconds" (file)
             "End of the validity of a certificate that a listener presents, in seconds since 1970.",
-        certificate_reads: Counters = "beadle_certificate_reads_total" (outcome)
-            "Changed certificate files by outcome: taken or refused.",
-        acme_orders: Counters = "beadle_acme_orders_total" (outcome)
-            "Orders of certificates by outcome: issued or failed.",
     }
     single {
         access_log_lines: Counter = "beadle_access_log_lines_total"

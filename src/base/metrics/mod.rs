@@ -88,11 +88,6 @@ impl Metrics {
         self.families.origin_failures.with_label_values(&[site])
     }
 
-    /// Counts a failure of one origin of a site: `connection`, `response` or `check`.
-    pub fn origin_fault(&self, site: &str, origin: &str, reason: &str) {
-        self.families.origin_faults.with_label_values(&[site, origin, reason]).inc();
-    }
-
     /// Shows whether an origin of a site is up.
     pub fn origin_up(&self, site: &str, origin: &str, is_up: bool) {
         self.families.origin_up.with_label_values(&[site, origin]).set(i64::from(is_up));
@@ -103,66 +98,13 @@ impl Metrics {
         // A missing series needs no removal.
         let _ = self.families.origin_up.remove_label_values(&[site, origin]);
         for reason in ["connection", "response", "check"] {
-            let _ = self.families.origin_faults.remove_label_values(&[site, origin, reason]);
+            let _ = self.families.origin_fault.remove_label_values(&[site, origin, reason]);
         }
-    }
-
-    /// Counts a violation. `product_token` is a known one, [`OTHER_TOKEN`] or [`NO_TOKEN`].
-    pub fn violation(&self, site: &str, product_token: &str, reason: &str, action: &str) {
-        self.families.violations.with_label_values(&[site, product_token, reason, action]).inc();
-    }
-
-    /// Counts a request for another form of a closed path. `product_token` is a known one,
-    /// [`OTHER_TOKEN`] or [`NO_TOKEN`].
-    pub fn other_form(&self, site: &str, product_token: &str, action: &str) {
-        self.families.other_forms.with_label_values(&[site, product_token, action]).inc();
-    }
-
-    /// Counts a request beyond a limit of the operator.
-    pub fn limited(&self, site: &str, product_token: &str, mode: &str) {
-        self.families.limited.with_label_values(&[site, product_token, mode]).inc();
-    }
-
-    /// Counts a violation by an impostor. It is none of the crawler's.
-    pub fn impostor_violation(&self, site: &str, product_token: &str, reason: &str, action: &str) {
-        let labels = [site, product_token, reason, action];
-        self.families.impostor_violations.with_label_values(&labels).inc();
-    }
-
-    /// Counts a request that only the newest edition disallows. `product_token` is a known one,
-    /// [`OTHER_TOKEN`] or [`NO_TOKEN`].
-    pub fn grace(&self, site: &str, product_token: &str) {
-        self.families.grace.with_label_values(&[site, product_token]).inc();
-    }
-
-    /// Counts a request that was refused before the decision.
-    pub fn refusal(&self, reason: &str) {
-        self.families.refusals.with_label_values(&[reason]).inc();
     }
 
     /// Counts invalid lines of an origin, which Beadle repaired.
     pub fn invalid_tag_lines(&self, site: &str, lines: u32) {
         self.families.invalid_tag_lines.with_label_values(&[site]).inc_by(u64::from(lines));
-    }
-
-    /// Counts an attempt to send an alert: `accepted`, `refused` or `failed`.
-    pub fn alert_attempt(&self, webhook: &str, outcome: &str) {
-        self.families.alert_attempts.with_label_values(&[webhook, outcome]).inc();
-    }
-
-    /// Counts an alert that no attempt got through.
-    pub fn alert_lost(&self, webhook: &str) {
-        self.families.alerts_lost.with_label_values(&[webhook]).inc();
-    }
-
-    /// Counts a fetch of the policy: `new`, `unchanged`, `refused` or `failed`.
-    pub fn policy_fetched(&self, outcome: &str) {
-        self.families.policy_fetches.with_label_values(&[outcome]).inc();
-    }
-
-    /// Counts a reload: `applied`, `unchanged` or `refused`.
-    pub fn reload(&self, outcome: &str) {
-        self.families.reloads.with_label_values(&[outcome]).inc();
     }
 
     /// Shows that the policy file was read without errors, at this second since 1970.
@@ -185,46 +127,15 @@ impl Metrics {
         }
     }
 
-    /// Counts changed certificate files: `taken` or `refused`.
-    pub fn certificate_read(&self, outcome: &str) {
-        self.families.certificate_reads.with_label_values(&[outcome]).inc();
-    }
-
-    /// Counts an order of a certificate: `issued` or `failed`.
-    pub fn acme_order(&self, outcome: &str) {
-        self.families.acme_orders.with_label_values(&[outcome]).inc();
-    }
-
     /// The counter of one site's claims of one standing and evidence. Keep it: a lookup for each
     /// request is slow.
     pub fn claims(&self, site: &str, standing: &str, evidence: &str) -> Counter {
         self.families.claims.with_label_values(&[site, standing, evidence])
     }
 
-    /// Counts a fetch of evidence: a list or a key directory.
-    pub fn evidence_fetch(&self, evidence: &str, outcome: &str) {
-        self.families.evidence_fetches.with_label_values(&[evidence, outcome]).inc();
-    }
-
-    /// Counts a finding in fetched evidence.
-    pub fn evidence_finding(&self, evidence: &str, finding: &str) {
-        self.families.evidence_findings.with_label_values(&[evidence, finding]).inc();
-    }
-
-    /// Counts a signature: `verified`, or the reason why it is not.
-    pub fn signature(&self, outcome: &str) {
-        self.families.signatures.with_label_values(&[outcome]).inc();
-    }
-
     /// The counter of name lookups with one outcome. Keep it: a lookup for each request is slow.
     pub fn evidence_lookups(&self, evidence: &str, outcome: &str) -> Counter {
         self.families.evidence_lookups.with_label_values(&[evidence, outcome])
-    }
-
-    /// Counts a fetch of an origin's robots.txt: `rules`, `no_rules`, `unchanged`, or the reason of
-    /// a failure.
-    pub fn origin_robots_fetch(&self, site: &str, outcome: &str) {
-        self.families.origin_robots_fetches.with_label_values(&[site, outcome]).inc();
     }
 
     /// Shows whether an origin's robots.txt is in quarantine.

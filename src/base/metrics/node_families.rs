@@ -1,10 +1,13 @@
 //! The families of a node in a fleet. A node of its own has none of them.
 
 use prometheus::{
-    Gauge as Number, IntCounter as Counter, IntCounterVec as Counters, IntGauge as Gauge,
+    Gauge as Number, IntCounter as Counter, IntCounterVec as Counters, IntGauge as Gauge, Opts,
+    Registry,
 };
 
-super::families::families! {
+use super::families::{families, forget};
+
+families! {
     FleetFamilies
     labelled {
         news: Counters = "beadle_fleet_news_total" (direction)

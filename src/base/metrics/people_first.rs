@@ -3,11 +3,6 @@
 use super::{Metrics, families::forget};
 
 impl Metrics {
-    /// Counts a request of a crawler that made room for people.
-    pub fn put_off(&self, site: &str, product_token: &str) {
-        self.families.put_off.with_label_values(&[site, product_token]).inc();
-    }
-
     /// Shows the limit for crawlers of a site where people come first, the requests by what they are
     /// of, and whether crawlers are put off.
     pub fn people_first(

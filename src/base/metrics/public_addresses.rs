@@ -3,11 +3,6 @@
 use super::{Metrics, families::forget};
 
 impl Metrics {
-    /// Counts an own request to the public address of a site: `fine`, `finding` or `failed`.
-    pub fn watch_request(&self, site: &str, outcome: &str) {
-        self.families.watch_requests.with_label_values(&[site, outcome]).inc();
-    }
-
     /// Shows how many findings of a kind hold at the fronts of a site.
     pub fn watch_findings(&self, site: &str, kind: &str, count: usize) {
         let count = i64::try_from(count).unwrap_or(i64::MAX);

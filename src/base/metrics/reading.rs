@@ -117,8 +117,8 @@ impl Metrics {
                 }
             }
         };
-        let own = series(&self.families.violations, read(false));
-        let impostors = series(&self.families.impostor_violations, read(true));
+        let own = series(&self.families.violation, read(false));
+        let impostors = series(&self.families.impostor_violation, read(true));
         own.into_iter().chain(impostors).collect()
     }
 }
