@@ -4,7 +4,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde::Serialize;
+use serde_json::json;
 
 use crate::{records::record, review::report::terms::Refusal};
 
@@ -39,16 +39,6 @@ pub struct Problem {
     kind: Kind,
     detail: String,
     parameter: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Body<'a> {
-    r#type: String,
-    title: &'static str,
-    status: u16,
-    detail: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parameter: Option<&'a str>,
 }
 
 impl Kind {
@@ -121,17 +111,17 @@ impl From<record::Error> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (name, title, status) = self.kind.facts();
-        let body = Body {
-            r#type: format!("urn:beadle:problem:{name}"),
-            title,
-            status: status.as_u16(),
-            detail: &self.detail,
-            parameter: self.parameter.as_deref(),
-        };
-        // Texts and a number are always representable.
-        let text = serde_json::to_vec(&body).unwrap_or_default();
+        let mut body = json!({
+            "type": format!("urn:beadle:problem:{name}"),
+            "title": title,
+            "status": status.as_u16(),
+            "detail": self.detail,
+        });
+        if let Some(parameter) = self.parameter {
+            body["parameter"] = parameter.into();
+        }
         let media_type = HeaderValue::from_static("application/problem+json");
-        let mut response = ([(header::CONTENT_TYPE, media_type)], text).into_response();
+        let mut response = ([(header::CONTENT_TYPE, media_type)], body.to_string()).into_response();
         *response.status_mut() = status;
         if let Some(seconds) = self.kind.retry_after() {
             response.headers_mut().insert(header::RETRY_AFTER, seconds);

@@ -5,25 +5,14 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use serde::Serialize;
+use serde_json::json;
 
-use crate::{base::diagnostic::Diagnostic, state::publication::Outcome};
+use crate::state::publication::Outcome;
 
 use super::{
     problem::{Kind, Problem},
     view::View,
 };
-
-#[derive(Serialize)]
-struct Reload<'a> {
-    outcome: &'static str,
-    /// The fingerprint of the policy that is in force now.
-    policy: String,
-    /// The policy file.
-    file: String,
-    /// The reasons of a refusal.
-    findings: &'a [Diagnostic],
-}
 
 /// Reloads the policy: 200 if the policy in the file is in force now, 422 if it was refused.
 pub(super) async fn reload(State(view): State<View>) -> Response {
@@ -40,13 +29,13 @@ pub(super) async fn reload(State(view): State<View>) -> Response {
             return Problem::new(Kind::Failed, why).into_response();
         }
     };
-    let answer = Reload {
-        outcome,
-        policy: live.handles.published.load().rulebook.fingerprint().to_owned(),
-        file: live.policy_file.display().to_string(),
-        findings: &findings,
-    };
-    // Texts and numbers are always representable.
-    let text = serde_json::to_vec(&answer).unwrap_or_default();
-    (status, [(header::CONTENT_TYPE, "application/json")], text).into_response()
+    let answer = json!({
+        "outcome": outcome,
+        // The fingerprint of the policy that is in force now.
+        "policy": live.handles.published.load().rulebook.fingerprint(),
+        "file": live.policy_file.display().to_string(),
+        // The reasons of a refusal.
+        "findings": findings,
+    });
+    (status, [(header::CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
 }

@@ -2,6 +2,7 @@
 
 use axum::response::Response;
 use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::json;
 
 use super::{
     answer::json,
@@ -9,34 +10,12 @@ use super::{
     inquiry::{Inquiry, text_of},
 };
 use crate::{
-    base::text::Text,
     desk::admin::problem::Problem,
     records::counts::{Counted, Dimension, Question},
 };
 
-#[derive(Serialize)]
-struct People<'a> {
-    from: String,
-    until: String,
-    people: Vec<Row<'a>>,
-}
-
 /// The requests of one key.
 struct Row<'a>(&'a By, Counted);
-
-#[derive(Serialize)]
-struct Referrals {
-    from: String,
-    until: String,
-    referrals: Vec<ReferralRow>,
-}
-
-#[derive(Serialize)]
-struct ReferralRow {
-    operator: Text,
-    site: Text,
-    visits: u64,
-}
 
 /// The requests of people.
 pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
@@ -47,21 +26,27 @@ pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
         site: inquiry.site(&store)?,
         ..span.question()
     };
-    let people = store.people(&question)?.into_iter().map(|one| Row(&by, one)).collect();
-    json(&People { from: text_of(span.from), until: text_of(span.until), people })
+    let people = store.people(&question)?.into_iter().map(|one| Row(&by, one));
+    json(&json!({
+        "from": text_of(span.from),
+        "until": text_of(span.until),
+        "people": people.collect::<Vec<_>>(),
+    }))
 }
 
 /// The visits of people that operators of crawlers sent.
 pub(super) fn referrals(inquiry: &Inquiry) -> Result<Response, Problem> {
     let (span, store) = (inquiry.span()?, inquiry.store()?);
     let question = Question { site: inquiry.site(&store)?, ..span.question() };
-    let rows = store.referrals(&question)?.into_iter().map(|one| ReferralRow {
-        operator: one.operator,
-        site: one.site,
-        visits: one.visits,
-    });
-    let (from, until) = (text_of(span.from), text_of(span.until));
-    json(&Referrals { from, until, referrals: rows.collect() })
+    let rows = store
+        .referrals(&question)?
+        .into_iter()
+        .map(|one| json!({ "operator": one.operator, "site": one.site, "visits": one.visits }));
+    json(&json!({
+        "from": text_of(span.from),
+        "until": text_of(span.until),
+        "referrals": rows.collect::<Vec<_>>(),
+    }))
 }
 
 impl Serialize for Row<'_> {

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, collections::HashMap};
 
 use axum::response::Response;
-use serde::Serialize;
+use serde_json::json;
 
 use super::{
     answer::json,
@@ -24,56 +24,30 @@ pub(super) const PARAMETERS: [&str; 5] = ["site", "crawler", "since", "until", "
 /// The places of an answer: usually, and at most.
 const PLACES: (usize, usize) = (100, 1_000);
 
-#[derive(Serialize)]
-struct Paths {
-    from: String,
-    until: String,
-    paths: Vec<PathRow>,
-    more: bool,
-}
-
-#[derive(Serialize)]
-struct PathRow {
-    path: Text,
-    violations: u64,
-}
-
-#[derive(Serialize)]
-struct Networks {
-    from: String,
-    until: String,
-    networks: Vec<NetworkRow>,
-    more: bool,
-}
-
-#[derive(Serialize)]
-struct NetworkRow {
-    network: Text,
-    violations: u64,
-}
-
 /// The paths with the most violations.
 pub(super) fn paths(inquiry: &Inquiry) -> Result<Response, Problem> {
-    let (span, places, more) = places(inquiry, PlaceKind::Path)?;
-    let row = |Place { key, violations }| PathRow { path: key, violations };
-    json(&Paths {
-        from: text_of(span.from),
-        until: text_of(span.until),
-        paths: places.into_iter().map(row).collect(),
-        more,
-    })
+    answer(inquiry, PlaceKind::Path, ("path", "paths"))
 }
 
 /// The networks with the most violations.
 pub(super) fn networks(inquiry: &Inquiry) -> Result<Response, Problem> {
-    let (span, places, more) = places(inquiry, PlaceKind::Network)?;
-    let row = |Place { key, violations }| NetworkRow { network: key, violations };
-    json(&Networks {
-        from: text_of(span.from),
-        until: text_of(span.until),
-        networks: places.into_iter().map(row).collect(),
-        more,
-    })
+    answer(inquiry, PlaceKind::Network, ("network", "networks"))
+}
+
+/// The places of a kind that has this name, for one and for several.
+fn answer(
+    inquiry: &Inquiry,
+    kind: PlaceKind,
+    (one, several): (&str, &str),
+) -> Result<Response, Problem> {
+    let (span, places, more) = places(inquiry, kind)?;
+    let row = |Place { key, violations }: &Place| json!({ one: key, "violations": violations });
+    json(&json!({
+        "from": text_of(span.from),
+        "until": text_of(span.until),
+        several: places.iter().map(row).collect::<Vec<_>>(),
+        "more": more,
+    }))
 }
 
 /// The places with the most violations, most first, and whether there are more.

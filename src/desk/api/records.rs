@@ -1,7 +1,7 @@
 //! Violations, page by page and one by one, newest first.
 
 use axum::response::Response;
-use serde::Serialize;
+use serde_json::json;
 
 use super::{answer::json, cursor::Cursor, inquiry::Inquiry};
 use crate::{
@@ -18,12 +18,6 @@ const PAGE: (usize, usize) = (100, 1_000);
 
 /// The actions that leave a record.
 const ACTIONS: [&str; 3] = ["log", "throttle", "block"];
-
-#[derive(Serialize)]
-struct Page<'a> {
-    violations: Vec<&'a Violation>,
-    next: Option<String>,
-}
 
 /// A page of violations.
 pub(super) fn page(inquiry: &Inquiry) -> Result<Response, Problem> {
@@ -44,7 +38,8 @@ pub(super) fn page(inquiry: &Inquiry) -> Result<Response, Problem> {
         let Filter { since, until, .. } = filter;
         Cursor { before: *sequence, since, until }.text(&inquiry.query)
     });
-    json(&Page { violations: shown.iter().rev().map(|(_, violation)| violation).collect(), next })
+    let violations: Vec<&Violation> = shown.iter().rev().map(|(_, violation)| violation).collect();
+    json(&json!({ "violations": violations, "next": next }))
 }
 
 /// The violation with this id.

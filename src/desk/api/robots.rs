@@ -1,7 +1,7 @@
 //! Each site's robots.txt: the edition in force, those before, and their bytes.
 
 use axum::response::Response;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{
     answer::{json, of_type},
@@ -19,46 +19,24 @@ const LEAST_DIGITS: usize = 8;
 /// The bytes of files that are in memory at a time.
 const PART: usize = 4 << 20;
 
-#[derive(Serialize)]
-struct Sites<'a> {
-    sites: Vec<SiteRow<'a>>,
-}
-
-#[derive(Serialize)]
-struct SiteRow<'a> {
-    site: &'a str,
-    edition: &'a str,
-    sha256: &'a str,
-    source: &'static str,
-    since: String,
-    provisional: bool,
-    quarantined: bool,
-}
-
-#[derive(Serialize)]
-struct Editions {
-    site: String,
-    editions: Vec<EditionRow>,
-}
-
 /// The edition in force of every site.
 pub(super) fn sites(inquiry: &Inquiry) -> Result<Response, Problem> {
     let (rulebook, held) = (inquiry.rulebook()?, inquiry.view.metrics.robots_in_quarantine());
     let rows = rulebook.sites().iter().map(|site| site_row(site, &held));
-    json(&Sites { sites: rows.collect() })
+    json(&json!({ "sites": rows.collect::<Vec<_>>() }))
 }
 
-fn site_row<'a>(site: &'a Site, held: &[String]) -> SiteRow<'a> {
+fn site_row(site: &Site, held: &[String]) -> Value {
     let edition = site.timeline.current();
-    SiteRow {
-        site: &site.name,
-        edition: edition.id_text(),
-        sha256: edition.sha256(),
-        source: site.source.as_str(),
-        since: text_of(site.timeline.since()),
-        provisional: edition.is_provisional(),
-        quarantined: held.contains(&site.name),
-    }
+    json!({
+        "site": site.name,
+        "edition": edition.id_text(),
+        "sha256": edition.sha256(),
+        "source": site.source.as_str(),
+        "since": text_of(site.timeline.since()),
+        "provisional": edition.is_provisional(),
+        "quarantined": held.contains(&site.name),
+    })
 }
 
 /// The editions of a site that the database has, in the order of their start.
@@ -76,7 +54,8 @@ pub(super) fn editions(inquiry: &Inquiry) -> Result<Response, Problem> {
         }
     }
     rows.sort_by_key(|(from, _)| *from);
-    json(&Editions { site, editions: rows.into_iter().map(|(_, row)| row).collect() })
+    let rows: Vec<EditionRow> = rows.into_iter().map(|(_, row)| row).collect();
+    json(&json!({ "site": site, "editions": rows }))
 }
 
 /// The bytes of an edition.

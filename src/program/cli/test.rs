@@ -2,7 +2,7 @@
 
 use std::{io::Write, path::PathBuf};
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     base::{
@@ -14,7 +14,7 @@ use crate::{
         exit::{Error, Exit},
         output::json,
     },
-    review::trial::{self, Facts, Found, Trial},
+    review::trial::{self, Found, Trial},
     rules::policy::Policy,
 };
 
@@ -49,15 +49,6 @@ enum Format {
     Json,
     /// One XML document for CI systems.
     Junit,
-}
-
-#[derive(Serialize)]
-struct Row<'a> {
-    name: &'a str,
-    outcome: &'static str,
-    expected: &'a Facts,
-    found: &'a Found,
-    place: String,
 }
 
 /// The tests of one policy.
@@ -140,13 +131,13 @@ fn details(trial: &Trial) -> Vec<String> {
 
 fn rows(suites: &[Suite], out: &mut dyn Write) -> Result<(), Error> {
     for (suite, trial) in suites.iter().flat_map(|one| one.trials.iter().map(move |t| (one, t))) {
-        let row = Row {
-            name: &trial.name,
-            outcome: if trial.is_passed() { "passed" } else { "failed" },
-            expected: &trial.expected,
-            found: &trial.found,
-            place: suite.place(trial),
-        };
+        let row = json!({
+            "name": trial.name,
+            "outcome": if trial.is_passed() { "passed" } else { "failed" },
+            "expected": trial.expected,
+            "found": trial.found,
+            "place": suite.place(trial),
+        });
         json(out, &row)?;
     }
     Ok(())

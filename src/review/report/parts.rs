@@ -1,32 +1,15 @@
 //! Parts that several JSON lines have.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::client_total::{Count, Tally};
 
 /// Requests, and the violations among them.
-#[derive(Serialize)]
-pub(super) struct CountPart {
-    requests: u64,
-    violations: u64,
+pub(super) fn count(Count { requests, violations }: Count) -> Value {
+    json!({ "requests": requests, "violations": violations })
 }
 
 /// Violations by what the client had read.
-#[derive(Serialize)]
-pub(super) struct ReadPart {
-    never: u64,
-    older: u64,
-    current: u64,
-}
-
-impl From<Count> for CountPart {
-    fn from(Count { requests, violations }: Count) -> Self {
-        Self { requests, violations }
-    }
-}
-
-impl From<&Tally> for ReadPart {
-    fn from(tally: &Tally) -> Self {
-        Self { never: tally.never, older: tally.older, current: tally.current }
-    }
+pub(super) fn read(tally: &Tally) -> Value {
+    json!({ "never": tally.never, "older": tally.older, "current": tally.current })
 }

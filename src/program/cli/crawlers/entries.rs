@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::{
     base::{escape, product_token::ProductToken},
@@ -11,45 +11,32 @@ use crate::{
         output::{Format, json},
     },
     rules::{
-        crawlers::{Catalogue, Crawler, Honours, Kind, Purpose, Status},
+        crawlers::{Catalogue, Crawler, Purpose},
         policy::suggestion,
     },
 };
 
-#[derive(Serialize)]
-struct EntryRow<'a> {
-    product_token: &'a ProductToken,
-    aliases: &'a [ProductToken],
-    operator: Option<&'a str>,
-    purpose: Purpose,
-    kind: Kind,
-    #[serde(skip_serializing_if = "<[Purpose]>::is_empty")]
-    governs: &'a [Purpose],
-    status: Status,
-    documentation: Option<&'a str>,
-    contact: Option<&'a str>,
-    honours: Honours,
-    falls_back_to: &'a [ProductToken],
-    ignores_star: bool,
-}
-
-impl<'a> EntryRow<'a> {
-    fn of(crawler: &'a Crawler) -> Self {
-        Self {
-            product_token: crawler.product_token(),
-            aliases: crawler.aliases(),
-            operator: crawler.operator(),
-            purpose: crawler.purpose(),
-            kind: crawler.kind(),
-            governs: crawler.governs(),
-            status: crawler.status(),
-            documentation: crawler.documentation(),
-            contact: crawler.contact(),
-            honours: crawler.honours(),
-            falls_back_to: crawler.falls_back_to(),
-            ignores_star: crawler.ignores_star(),
-        }
+fn row(crawler: &Crawler) -> Value {
+    let mut row = json!({
+        "product_token": crawler.product_token(),
+        "aliases": crawler.aliases(),
+        "operator": crawler.operator(),
+        "purpose": crawler.purpose(),
+        "kind": crawler.kind(),
+        "governs": crawler.governs(),
+        "status": crawler.status(),
+        "documentation": crawler.documentation(),
+        "contact": crawler.contact(),
+        "honours": crawler.honours(),
+        "falls_back_to": crawler.falls_back_to(),
+        "ignores_star": crawler.ignores_star(),
+    });
+    if let Value::Object(row) = &mut row
+        && crawler.governs().is_empty()
+    {
+        row.shift_remove("governs");
     }
+    row
 }
 
 /// The purpose with this name.
@@ -75,7 +62,7 @@ pub(super) fn list(
     let wanted = |crawler: &&Crawler| purpose.is_none_or(|wanted| crawler.purpose() == wanted);
     for crawler in catalogue.iter().filter(wanted) {
         match format {
-            Format::Json => json(out, &EntryRow::of(crawler))?,
+            Format::Json => json(out, &row(crawler))?,
             Format::Text => writeln!(
                 out,
                 "{:<28} {:<13} {}",
@@ -103,25 +90,27 @@ pub(super) fn show(
         let name = escape::bounded(name.as_bytes(), 100);
         return Err(Error::Refused(format!("no crawler named '{name}' is known ({hint})")));
     };
-    let entry = EntryRow::of(crawler);
     if format == Format::Json {
-        json(out, &entry)?;
+        json(out, &row(crawler))?;
         return Ok(Exit::Fine);
     }
     let joined = |tokens: &[ProductToken]| {
         tokens.iter().map(ProductToken::as_str).collect::<Vec<_>>().join(", ")
     };
-    writeln!(out, "{}", entry.product_token)?;
+    writeln!(out, "{}", crawler.product_token())?;
     let groups = joined(&crawler.groups().cloned().collect::<Vec<_>>());
-    let obeys = if entry.ignores_star { groups } else { format!("{groups}, then *") };
+    let obeys = if crawler.ignores_star() { groups } else { format!("{groups}, then *") };
     for (label, value) in [
-        ("also", joined(entry.aliases)),
-        ("operator", entry.operator.unwrap_or_default().to_owned()),
-        ("purpose", entry.purpose.as_str().to_owned()),
-        ("governs", entry.governs.iter().map(Purpose::to_string).collect::<Vec<_>>().join(", ")),
+        ("also", joined(crawler.aliases())),
+        ("operator", crawler.operator().unwrap_or_default().to_owned()),
+        ("purpose", crawler.purpose().as_str().to_owned()),
+        (
+            "governs",
+            crawler.governs().iter().map(Purpose::to_string).collect::<Vec<_>>().join(", "),
+        ),
         ("group", obeys),
-        ("contact", entry.contact.unwrap_or_default().to_owned()),
-        ("see", entry.documentation.unwrap_or_default().to_owned()),
+        ("contact", crawler.contact().unwrap_or_default().to_owned()),
+        ("see", crawler.documentation().unwrap_or_default().to_owned()),
     ] {
         if !value.is_empty() {
             writeln!(out, "  {label:<9} {value}")?;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io::Write, path::Path};
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     base::escape::shown,
@@ -15,29 +15,6 @@ use crate::{
         Finding, MAX_ARCHIVE, Status, Verification, unpack, verify as verified,
     },
 };
-
-#[derive(Serialize)]
-struct FindingRow<'a> {
-    kind: &'static str,
-    status: &'static str,
-    file: String,
-    line: Option<u64>,
-    id: Option<&'a str>,
-    what: String,
-    recorded: Option<String>,
-    recomputed: Option<String>,
-}
-
-#[derive(Serialize)]
-struct TotalRow {
-    kind: &'static str,
-    product_token: Option<String>,
-    verified: bool,
-    records: u64,
-    agreeing: u64,
-    differing: u64,
-    not_recomputed: u64,
-}
 
 /// Verifies a bundle and prints what is found.
 pub(super) fn verify(file: &Path, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
@@ -54,32 +31,28 @@ pub(super) fn verify(file: &Path, format: Format, out: &mut dyn Write) -> Result
 fn print_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Error> {
     for finding in &verification.findings {
         let Finding { status, file, line, id, what, recorded, recomputed } = finding;
-        json(
-            out,
-            &FindingRow {
-                kind: "finding",
-                status: status.as_str(),
-                file: shown(file),
-                line: *line,
-                id: id.as_deref(),
-                what: shown(what),
-                recorded: recorded.as_ref().map(shown),
-                recomputed: recomputed.as_ref().map(shown),
-            },
-        )?;
+        let row = json!({
+            "kind": "finding",
+            "status": status.as_str(),
+            "file": shown(file),
+            "line": line,
+            "id": id,
+            "what": shown(what),
+            "recorded": recorded.as_ref().map(shown),
+            "recomputed": recomputed.as_ref().map(shown),
+        });
+        json(out, &row)?;
     }
-    json(
-        out,
-        &TotalRow {
-            kind: "total",
-            product_token: verification.product_token.as_ref().map(shown),
-            verified: verification.is_verified(),
-            records: verification.records,
-            agreeing: verification.agreeing,
-            differing: verification.differing,
-            not_recomputed: verification.not_recomputed,
-        },
-    )
+    let total = json!({
+        "kind": "total",
+        "product_token": verification.product_token.as_ref().map(shown),
+        "verified": verification.is_verified(),
+        "records": verification.records,
+        "agreeing": verification.agreeing,
+        "differing": verification.differing,
+        "not_recomputed": verification.not_recomputed,
+    });
+    json(out, &total)
 }
 
 fn print_text(verification: &Verification, out: &mut dyn Write) -> Result<(), Error> {
