@@ -156,6 +156,32 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
+/// Declares an enum whose variants are words in policies, records and metrics, with all of its variants and
+/// the word of each.
+macro_rules! words {
+    (
+        $(#[$of_all:meta])*
+        $vis:vis enum $name:ident { $($(#[$of_one:meta])* $variant:ident = $word:literal,)+ }
+    ) => {
+        $(#[$of_all])*
+        $vis enum $name { $($(#[$of_one])* $variant),+ }
+
+        impl $name {
+            /// All of them, in the order of their declaration.
+            #[allow(dead_code, reason = "not every enum of words is listed")]
+            $vis const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
+
+            /// The word in policies, records and metrics.
+            $vis const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),+
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,36 +1,25 @@
 //! The formats that can be read, and a guess of the format by content.
 
-/// A format of foreign rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A robots.txt.
-    RobotsTxt,
-    /// robots.json of ai.robots.txt: an object with a member for each crawler.
-    AiRobotsJson,
-    /// Bot policies of Anubis.
-    Anubis,
-    /// `map $http_user_agent` and `if ($http_user_agent …)` of nginx.
-    NginxMap,
-    /// `SetEnvIf`, `BrowserMatch` and `RewriteCond` of Apache.
-    Apache,
+use crate::base::text::words;
+
+words! {
+    /// A format of foreign rules.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Kind {
+        /// A robots.txt.
+        RobotsTxt = "robots-txt",
+        /// robots.json of ai.robots.txt: an object with a member for each crawler.
+        AiRobotsJson = "ai-robots-json",
+        /// Bot policies of Anubis.
+        Anubis = "anubis",
+        /// `map $http_user_agent` and `if ($http_user_agent …)` of nginx.
+        NginxMap = "nginx-map",
+        /// `SetEnvIf`, `BrowserMatch` and `RewriteCond` of Apache.
+        Apache = "apache",
+    }
 }
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::RobotsTxt, Self::AiRobotsJson, Self::Anubis, Self::NginxMap, Self::Apache];
-
-    /// The name of the kind.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::RobotsTxt => "robots-txt",
-            Self::AiRobotsJson => "ai-robots-json",
-            Self::Anubis => "anubis",
-            Self::NginxMap => "nginx-map",
-            Self::Apache => "apache",
-        }
-    }
-
     /// The source in words.
     pub(super) const fn words(self) -> &'static str {
         match self {

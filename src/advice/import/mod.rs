@@ -18,8 +18,8 @@
 //! loss            a part that is not carried over
 //! ```
 //!
-//! May use: robots, crawlers, policy, diagnostic, escape, product_token. Must not know: files, clocks, the
-//! network, the place that a text goes to.
+//! May use: robots, crawlers, policy, diagnostic, escape, product_token, text. Must not know: files,
+//! clocks, the network, the place that a text goes to.
 
 mod ai_robots_json; // robots.json of ai.robots.txt
 mod anubis; // bot policies of Anubis

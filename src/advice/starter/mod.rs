@@ -11,7 +11,7 @@
 //! text      the answers as a policy
 //! ```
 //!
-//! May use: crawlers, policy. Must not know: files, clocks, the network, the terminal.
+//! May use: crawlers, policy, text. Must not know: files, clocks, the network, the terminal.
 
 mod answers; // the answers as a policy
 mod dialogue; // questions and answers

@@ -1,45 +1,27 @@
 //! Policies for kinds of sites. The same files are in `examples/presets`.
 
-/// A policy for a kind of site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preset {
-    /// WordPress.
-    WordPress,
-    /// MediaWiki.
-    MediaWiki,
-    /// Discourse.
-    Discourse,
-    /// A shop.
-    Shop,
-    /// A forge for software.
-    Forge,
-    /// Documentation in versions.
-    Documentation,
+use crate::base::text::words;
+
+words! {
+    /// A policy for a kind of site.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Preset {
+        /// WordPress.
+        WordPress = "wordpress",
+        /// MediaWiki.
+        MediaWiki = "mediawiki",
+        /// Discourse.
+        Discourse = "discourse",
+        /// A shop.
+        Shop = "shop",
+        /// A forge for software.
+        Forge = "forge",
+        /// Documentation in versions.
+        Documentation = "documentation",
+    }
 }
 
 impl Preset {
-    /// Every preset.
-    pub const ALL: [Self; 6] = [
-        Self::WordPress,
-        Self::MediaWiki,
-        Self::Discourse,
-        Self::Shop,
-        Self::Forge,
-        Self::Documentation,
-    ];
-
-    /// Its name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::WordPress => "wordpress",
-            Self::MediaWiki => "mediawiki",
-            Self::Discourse => "discourse",
-            Self::Shop => "shop",
-            Self::Forge => "forge",
-            Self::Documentation => "documentation",
-        }
-    }
-
     /// The preset with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|preset| preset.as_str() == name)

@@ -1,73 +1,31 @@
 //! The registered families of metrics: the name, the labels and the help text of each.
 
-use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use prometheus::{
     Histogram, HistogramOpts, IntCounter as Counter, IntCounterVec as Counters, IntGauge as Gauge,
     IntGaugeVec as Gauges, Opts, Registry,
-    core::{Collector, MetricVec, MetricVecBuilder},
 };
 
 use crate::base::version;
 
-use super::Metrics;
+use super::{
+    family_table::{families, forget},
+    node_families::FleetFamilies,
+};
 
-/// Declares families: the name of each, its labels if it has any, and its help text. A counter under
-/// `counted` is known by the method that adds one to it; the others are fields with a type.
-macro_rules! families {
-    (
-        $families:ident
-        $(counted {
-            $($method:ident($($of:ident),+) = $counter:literal $counter_help:literal,)*
-        })?
-        labelled { $($field:ident: $vec:ty = $name:literal ($($label:ident),+) $help:literal,)* }
-        single { $($one:ident: $metric:ty = $one_name:literal $one_help:literal,)* }
-    ) => {
-        #[derive(Debug)]
-        pub(super) struct $families {
-            $($(pub(super) $method: Counters,)*)?
-            $(pub(super) $field: $vec,)*
-            $(pub(super) $one: $metric,)*
-        }
-
-        impl $families {
-            /// Registers every family.
-            pub(super) fn register(registry: &Registry) -> prometheus::Result<Self> {
-                let families = Self {
-                    $($($method: Counters::new(
-                        Opts::new($counter, $counter_help),
-                        &[$(stringify!($of)),+],
-                    )?,)*)?
-                    $($field: <$vec>::new(Opts::new($name, $help), &[$(stringify!($label)),+])?,)*
-                    $($one: <$metric>::new($one_name, $one_help)?,)*
-                };
-                $($(registry.register(Box::new(families.$method.clone()))?;)*)?
-                $(registry.register(Box::new(families.$field.clone()))?;)*
-                $(registry.register(Box::new(families.$one.clone()))?;)*
-                Ok(families)
-            }
-
-            /// Removes the series of a site.
-            #[allow(dead_code, reason = "no family of a fleet has sites")]
-            pub(super) fn forget_site(&self, site: &str) {
-                $($(forget(&self.$method, site);)*)?
-                $(forget(&self.$field, site);)*
-            }
-        }
-
-        $(
-            impl Metrics {
-                $(
-                    #[doc = concat!("Counts one. ", $counter_help)]
-                    pub fn $method(&self, $($of: &str),+) {
-                        self.families.$method.with_label_values(&[$($of),+]).inc();
-                    }
-                )*
-            }
-        )?
-    };
+/// All metrics of one process.
+#[derive(Debug)]
+pub struct Metrics {
+    pub(super) registry: Registry,
+    pub(super) families: Families,
+    /// Registered when a node joins a fleet.
+    pub(super) fleet: OnceLock<FleetFamilies>,
+    /// Time to identify and judge one request, in seconds.
+    pub decision_seconds: Histogram,
+    /// Requests in progress.
+    pub in_flight: Gauge,
 }
-pub(super) use families;
 
 families! {
     Families
@@ -183,20 +141,6 @@ pub(super) fn register_decisions(registry: &Registry) -> prometheus::Result<Hist
     let histogram = Histogram::with_opts(options.buckets(bounds))?;
     registry.register(Box::new(histogram.clone()))?;
     Ok(histogram)
-}
-
-/// Removes each series of a site from a family.
-pub(super) fn forget<B: MetricVecBuilder>(family: &MetricVec<B>, site: &str) {
-    for found in family.collect() {
-        for series in found.get_metric() {
-            let labels: HashMap<&str, &str> =
-                series.get_label().iter().map(|pair| (pair.name(), pair.value())).collect();
-            if labels.get("site") == Some(&site) {
-                // A missing series needs no removal.
-                let _ = family.remove(&labels);
-            }
-        }
-    }
 }
 
 /// Registers the families with one series that never changes, and those of the process.

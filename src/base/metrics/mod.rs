@@ -7,19 +7,18 @@
 
 use std::sync::OnceLock;
 
-use prometheus::{Encoder, Histogram, Registry, TextEncoder};
+use prometheus::{Encoder, Registry, TextEncoder};
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
-use self::{
-    families::{Families, forget},
-    node_families::FleetFamilies,
-};
+use self::{families::Families, family_table::forget, node_families::FleetFamilies};
 pub use self::{
+    families::Metrics,
     queue_families::{ForwardCounts, RecordCounts},
     reading::{CrawlerRequests, CrawlerViolations},
 };
 
 mod families; // the registered families: names, labels and help texts
+mod family_table; // families declared as a table
 mod node_families; // the families of a node in a fleet
 mod people_first; // sites where crawlers make room
 mod public_addresses; // sites seen from outside
@@ -32,19 +31,6 @@ pub const OTHER_TOKEN: &str = "other";
 pub const NO_TOKEN: &str = "-";
 /// The label of a claim that no evidence confirms or contradicts.
 pub const NO_EVIDENCE: &str = "none";
-
-/// All metrics of one process.
-#[derive(Debug)]
-pub struct Metrics {
-    registry: Registry,
-    families: Families,
-    /// Registered when a node joins a fleet.
-    fleet: OnceLock<FleetFamilies>,
-    /// Time to identify and judge one request, in seconds.
-    pub decision_seconds: Histogram,
-    /// Requests in progress.
-    pub in_flight: Gauge,
-}
 
 impl Metrics {
     /// A registry with every metric in it.

@@ -5,7 +5,7 @@ use prometheus::{
     Registry,
 };
 
-use super::families::{families, forget};
+use super::family_table::{families, forget};
 
 families! {
     FleetFamilies

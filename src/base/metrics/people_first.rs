@@ -1,6 +1,6 @@
 //! Sites where crawlers take what people leave of the origin.
 
-use super::{Metrics, families::forget};
+use super::{Metrics, family_table::forget};
 
 impl Metrics {
     /// Shows the limit for crawlers of a site where people come first, the requests by what they are

@@ -1,6 +1,6 @@
 //! Sites that Beadle looks at from outside.
 
-use super::{Metrics, families::forget};
+use super::{Metrics, family_table::forget};
 
 impl Metrics {
     /// Shows how many findings of a kind hold at the fronts of a site.

@@ -12,8 +12,8 @@
 //! view       the data that pages show
 //! ```
 //!
-//! May use: connections, counts, record, violations, report, publication, gate, metrics, escape,
-//! diagnostic. Must not know: pages, api, proxy, cli.
+//! May use: connections, counts, record, violations, report, publication, gate, metrics, escape. Must not
+//! know: pages, api, proxy, cli.
 
 use std::{net::TcpListener, sync::Arc};
 

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, net::IpAddr};
 
+use crate::base::text::words;
+
 /// One request in a log. Texts are unescaped; an absent one is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry<'l> {
@@ -23,54 +25,30 @@ pub struct Entry<'l> {
     pub status: u16,
 }
 
-/// The reason why a line is no entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// Occurs when a line doesn't have the form of the format.
-    Form,
-    /// Occurs when a line is no JSON object.
-    Json,
-    /// Occurs when a line has no readable time.
-    Time,
-    /// Occurs when a line has no readable address of a client.
-    Address,
-    /// Occurs when a request was no HTTP request: a port scan, TLS on a plain port.
-    Request,
-    /// Occurs when a line has no request, for example the log of a start.
-    NoRequest,
-    /// Occurs when a line is longer than the limit.
-    TooLong,
-    /// Occurs when the `#Fields` of the file lack one that is needed.
-    Fields,
+words! {
+    /// The reason why a line is no entry.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Fault {
+        /// Occurs when a line doesn't have the form of the format.
+        Form = "form",
+        /// Occurs when a line is no JSON object.
+        Json = "json",
+        /// Occurs when a line has no readable time.
+        Time = "time",
+        /// Occurs when a line has no readable address of a client.
+        Address = "address",
+        /// Occurs when a request was no HTTP request: a port scan, TLS on a plain port.
+        Request = "request",
+        /// Occurs when a line has no request, for example the log of a start.
+        NoRequest = "no_request",
+        /// Occurs when a line is longer than the limit.
+        TooLong = "too_long",
+        /// Occurs when the `#Fields` of the file lack one that is needed.
+        Fields = "fields",
+    }
 }
 
 impl Fault {
-    /// All faults.
-    pub const ALL: [Self; 8] = [
-        Self::Form,
-        Self::Json,
-        Self::Time,
-        Self::Address,
-        Self::Request,
-        Self::NoRequest,
-        Self::TooLong,
-        Self::Fields,
-    ];
-
-    /// The stable name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Form => "form",
-            Self::Json => "json",
-            Self::Time => "time",
-            Self::Address => "address",
-            Self::Request => "request",
-            Self::NoRequest => "no_request",
-            Self::TooLong => "too_long",
-            Self::Fields => "fields",
-        }
-    }
-
     /// The fault as a phrase.
     pub const fn meaning(self) -> &'static str {
         match self {

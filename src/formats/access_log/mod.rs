@@ -12,7 +12,7 @@
 //! ```
 //! A line that can't be read gives a [`Fault`] and is never guessed.
 //!
-//! May use: escape. Must not know: files, threads, the policy, how a request is judged.
+//! May use: escape, text. Must not know: files, threads, the policy, how a request is judged.
 
 mod alb;
 mod apache;

@@ -107,8 +107,8 @@
 //! [`merge`] makes one file of the origin's and the operator's own, by their meaning for crawlers.
 //! [`Overlap`] compares a file with older editions, so that one verdict answers for most of them.
 //!
-//! May use: `usage`, `diagnostic`, `escape`, `bytes`, `memchr`. Must not know: clocks, sockets,
-//! policies, crawlers.
+//! May use: `usage`, `diagnostic`, `escape`, `text`, `bytes`, `memchr`. Must not know: clocks,
+//! sockets, policies, crawlers.
 
 // The values.
 mod inclusion; // All or some of the paths of a pattern within another.

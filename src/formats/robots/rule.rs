@@ -1,7 +1,7 @@
 //! An allow or disallow line (§2.2.2).
 
 use super::{normal, pattern::Pattern};
-use crate::base::diagnostic::Diagnostic;
+use crate::base::{diagnostic::Diagnostic, text::words};
 
 /// An allow or disallow line (§2.2.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,14 +15,16 @@ pub struct Rule {
     pub line: u32,
 }
 
-/// What a rule does with the paths that it matches. Of two equally specific rules the lesser
-/// decides: allow before disallow (§2.2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Directive {
-    /// Crawlers may fetch them.
-    Allow,
-    /// Crawlers must not fetch them.
-    Disallow,
+words! {
+    /// What a rule does with the paths that it matches. Of two equally specific rules the lesser
+    /// decides: allow before disallow (§2.2.2).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Directive {
+        /// Crawlers may fetch them.
+        Allow = "allow",
+        /// Crawlers must not fetch them.
+        Disallow = "disallow",
+    }
 }
 
 impl Rule {
@@ -52,14 +54,6 @@ impl Directive {
         match self {
             Self::Allow => "Allow",
             Self::Disallow => "Disallow",
-        }
-    }
-
-    /// The name of the line as the ABNF writes it: `allow`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Disallow => "disallow",
         }
     }
 }

@@ -1,14 +1,18 @@
 //! The answer to a request, and the rules that gave it (§2.2.2).
 
+use crate::base::text::words;
+
 use super::rule::Rule;
 
-/// Whether a crawler may fetch a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// It may.
-    Allow,
-    /// It must not.
-    Disallow,
+words! {
+    /// Whether a crawler may fetch a path.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Access {
+        /// It may.
+        Allow = "allow",
+        /// It must not.
+        Disallow = "disallow",
+    }
 }
 
 /// The form of a path that decided.
@@ -59,16 +63,6 @@ impl Verdict<'_> {
         match self.form {
             Form::Letter => self.access,
             Form::Other => Access::Allow,
-        }
-    }
-}
-
-impl Access {
-    /// The word in records: `allow` or `disallow`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Disallow => "disallow",
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The parts of a request that a signature can cover, as received.
 
+use crate::base::text::words;
+
 /// A request as received from the signer, before any change by a proxy.
 #[derive(Clone, Copy)]
 pub struct Message<'a> {
@@ -16,13 +18,15 @@ pub struct Message<'a> {
     pub fields: &'a dyn Fields,
 }
 
-/// The scheme of a request's target URI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// `http`, default port 80.
-    Http,
-    /// `https`, default port 443.
-    Https,
+words! {
+    /// The scheme of a request's target URI.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Scheme {
+        /// `http`, default port 80.
+        Http = "http",
+        /// `https`, default port 443.
+        Https = "https",
+    }
 }
 
 /// The fields of a message, by name.
@@ -51,14 +55,6 @@ impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for Vec<(N, V)> {
 }
 
 impl Scheme {
-    /// The scheme as written in a URI.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Https => "https",
-        }
-    }
-
     /// The port of an authority that has none.
     pub(super) const fn default_port(self) -> &'static [u8] {
         match self {

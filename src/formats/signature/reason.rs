@@ -2,176 +2,90 @@
 
 use std::fmt;
 
-/// The reason why a signature, an agent's URL or a directory is not accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// Occurs when one of the three fields, or a covered one, is longer than the limit.
-    FieldTooLarge,
-    /// Occurs when `Signature-Input` is not a dictionary of inner lists.
-    SignatureInputUnreadable,
-    /// Occurs when `Signature` has no octets with the label, or is not a dictionary.
-    SignatureValueUnreadable,
-    /// Occurs when one of the three fields, or a covered dictionary, contains a name twice.
-    DuplicateLabel,
-    /// Occurs when a request has more signatures than the limit.
-    TooManySignatures,
-    /// Occurs when a signature covers more components than the limit.
-    TooManyComponents,
-    /// Occurs when `created`, `expires` or `keyid` is absent or of the wrong type.
-    MissingFields,
-    /// Occurs when a signature does not expire after its creation.
-    BadWindow,
-    /// Occurs when the creation of a signature is in the future.
-    ClockAhead,
-    /// Occurs when a signature has expired.
-    Expired,
-    /// Occurs when the lifetime of a signature is longer than the limit.
-    LifetimeTooLong,
-    /// Occurs when a signature covers neither `@authority` nor `@target-uri`.
-    TargetNotCovered,
-    /// Occurs when a signature does not cover the request's `Signature-Agent`.
-    SignatureAgentNotCovered,
-    /// Occurs when a request has no `Signature-Agent`.
-    SignatureAgentAbsent,
-    /// Occurs when `Signature-Agent` is neither a dictionary nor a string.
-    SignatureAgentUnreadable,
-    /// Occurs when the URL in `Signature-Agent` has no quotation marks.
-    SignatureAgentUnquoted,
-    /// Occurs when `Signature-Agent` has no member with the covered name.
-    SignatureAgentMemberMissing,
-    /// Occurs when the member of `Signature-Agent` has unknown parameters.
-    SignatureAgentParameters,
-    /// Occurs when the agent's URL is not `https`.
-    SignatureAgentNotHttps,
-    /// Occurs when the agent's URL is not a plain absolute URL with a host name.
-    SignatureAgentUnusable,
-    /// Occurs when a signature covers a component twice.
-    DuplicateComponent,
-    /// Occurs when a covered component, or its parameter, is not supported.
-    UnsupportedComponent,
-    /// Occurs when a covered component is not in the message.
-    ComponentAbsent,
-    /// Occurs when a covered component cannot be a line of the signature base.
-    ComponentUnreadable,
-    /// Occurs when the covered components together are longer than the limit.
-    BaseTooLarge,
-    /// Occurs when the algorithm is one with shared secrets.
-    HmacForbidden,
-    /// Occurs when the algorithm is not supported.
-    UnsupportedAlgorithm,
-    /// Occurs when the algorithm does not fit the key.
-    AlgorithmMismatch,
-    /// Occurs when the key did not sign this request.
-    BadSignature,
-    /// Occurs when RFC 9421 contains the key's private half.
-    TestKey,
-    /// Occurs when the directory does not have the key.
-    UnknownKey,
-    /// Occurs when the key is not valid yet, by its directory.
-    KeyNotYetValid,
-    /// Occurs when the key has expired, by its directory.
-    KeyExpired,
-    /// Occurs when a directory has more octets or more keys than the limit.
-    DirectoryTooLarge,
-    /// Occurs when a directory is not a JWK Set.
-    DirectoryMalformed,
-    /// Occurs when a directory has no usable key.
-    DirectoryEmpty,
-    /// Occurs when a fresh directory has lost more than half of the keys in use.
-    DirectoryShrunk,
-    /// Occurs when a fresh directory has none of the keys in use.
-    DirectoryReplaced,
-    /// Occurs when the content of a directory differs from its signed digest.
-    DigestMismatch,
-}
+use crate::base::text::words;
 
-impl Reason {
-    /// All reasons, in the order of their declaration.
-    pub const ALL: [Self; 39] = [
-        Self::FieldTooLarge,
-        Self::SignatureInputUnreadable,
-        Self::SignatureValueUnreadable,
-        Self::DuplicateLabel,
-        Self::TooManySignatures,
-        Self::TooManyComponents,
-        Self::MissingFields,
-        Self::BadWindow,
-        Self::ClockAhead,
-        Self::Expired,
-        Self::LifetimeTooLong,
-        Self::TargetNotCovered,
-        Self::SignatureAgentNotCovered,
-        Self::SignatureAgentAbsent,
-        Self::SignatureAgentUnreadable,
-        Self::SignatureAgentUnquoted,
-        Self::SignatureAgentMemberMissing,
-        Self::SignatureAgentParameters,
-        Self::SignatureAgentNotHttps,
-        Self::SignatureAgentUnusable,
-        Self::DuplicateComponent,
-        Self::UnsupportedComponent,
-        Self::ComponentAbsent,
-        Self::ComponentUnreadable,
-        Self::BaseTooLarge,
-        Self::HmacForbidden,
-        Self::UnsupportedAlgorithm,
-        Self::AlgorithmMismatch,
-        Self::BadSignature,
-        Self::TestKey,
-        Self::UnknownKey,
-        Self::KeyNotYetValid,
-        Self::KeyExpired,
-        Self::DirectoryTooLarge,
-        Self::DirectoryMalformed,
-        Self::DirectoryEmpty,
-        Self::DirectoryShrunk,
-        Self::DirectoryReplaced,
-        Self::DigestMismatch,
-    ];
-
-    /// The code: stable and low in number, so that it can be a metric label.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::FieldTooLarge => "field-too-large",
-            Self::SignatureInputUnreadable => "signature-input-unreadable",
-            Self::SignatureValueUnreadable => "signature-value-unreadable",
-            Self::DuplicateLabel => "duplicate-label",
-            Self::TooManySignatures => "too-many-signatures",
-            Self::TooManyComponents => "too-many-components",
-            Self::MissingFields => "missing-fields",
-            Self::BadWindow => "bad-window",
-            Self::ClockAhead => "clock-ahead",
-            Self::Expired => "expired",
-            Self::LifetimeTooLong => "lifetime-too-long",
-            Self::TargetNotCovered => "target-not-covered",
-            Self::SignatureAgentNotCovered => "signature-agent-not-covered",
-            Self::SignatureAgentAbsent => "signature-agent-absent",
-            Self::SignatureAgentUnreadable => "signature-agent-unreadable",
-            Self::SignatureAgentUnquoted => "signature-agent-unquoted",
-            Self::SignatureAgentMemberMissing => "signature-agent-member-missing",
-            Self::SignatureAgentParameters => "signature-agent-parameters",
-            Self::SignatureAgentNotHttps => "signature-agent-not-https",
-            Self::SignatureAgentUnusable => "signature-agent-unusable",
-            Self::DuplicateComponent => "duplicate-component",
-            Self::UnsupportedComponent => "unsupported-component",
-            Self::ComponentAbsent => "component-absent",
-            Self::ComponentUnreadable => "component-unreadable",
-            Self::BaseTooLarge => "base-too-large",
-            Self::HmacForbidden => "hmac-forbidden",
-            Self::UnsupportedAlgorithm => "unsupported-algorithm",
-            Self::AlgorithmMismatch => "algorithm-mismatch",
-            Self::BadSignature => "bad-signature",
-            Self::TestKey => "test-key",
-            Self::UnknownKey => "unknown-key",
-            Self::KeyNotYetValid => "key-not-yet-valid",
-            Self::KeyExpired => "key-expired",
-            Self::DirectoryTooLarge => "directory-too-large",
-            Self::DirectoryMalformed => "directory-malformed",
-            Self::DirectoryEmpty => "directory-empty",
-            Self::DirectoryShrunk => "directory-shrunk",
-            Self::DirectoryReplaced => "directory-replaced",
-            Self::DigestMismatch => "digest-mismatch",
-        }
+words! {
+    /// The reason why a signature, an agent's URL or a directory is not accepted.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Reason {
+        /// Occurs when one of the three fields, or a covered one, is longer than the limit.
+        FieldTooLarge = "field-too-large",
+        /// Occurs when `Signature-Input` is not a dictionary of inner lists.
+        SignatureInputUnreadable = "signature-input-unreadable",
+        /// Occurs when `Signature` has no octets with the label, or is not a dictionary.
+        SignatureValueUnreadable = "signature-value-unreadable",
+        /// Occurs when one of the three fields, or a covered dictionary, contains a name twice.
+        DuplicateLabel = "duplicate-label",
+        /// Occurs when a request has more signatures than the limit.
+        TooManySignatures = "too-many-signatures",
+        /// Occurs when a signature covers more components than the limit.
+        TooManyComponents = "too-many-components",
+        /// Occurs when `created`, `expires` or `keyid` is absent or of the wrong type.
+        MissingFields = "missing-fields",
+        /// Occurs when a signature does not expire after its creation.
+        BadWindow = "bad-window",
+        /// Occurs when the creation of a signature is in the future.
+        ClockAhead = "clock-ahead",
+        /// Occurs when a signature has expired.
+        Expired = "expired",
+        /// Occurs when the lifetime of a signature is longer than the limit.
+        LifetimeTooLong = "lifetime-too-long",
+        /// Occurs when a signature covers neither `@authority` nor `@target-uri`.
+        TargetNotCovered = "target-not-covered",
+        /// Occurs when a signature does not cover the request's `Signature-Agent`.
+        SignatureAgentNotCovered = "signature-agent-not-covered",
+        /// Occurs when a request has no `Signature-Agent`.
+        SignatureAgentAbsent = "signature-agent-absent",
+        /// Occurs when `Signature-Agent` is neither a dictionary nor a string.
+        SignatureAgentUnreadable = "signature-agent-unreadable",
+        /// Occurs when the URL in `Signature-Agent` has no quotation marks.
+        SignatureAgentUnquoted = "signature-agent-unquoted",
+        /// Occurs when `Signature-Agent` has no member with the covered name.
+        SignatureAgentMemberMissing = "signature-agent-member-missing",
+        /// Occurs when the member of `Signature-Agent` has unknown parameters.
+        SignatureAgentParameters = "signature-agent-parameters",
+        /// Occurs when the agent's URL is not `https`.
+        SignatureAgentNotHttps = "signature-agent-not-https",
+        /// Occurs when the agent's URL is not a plain absolute URL with a host name.
+        SignatureAgentUnusable = "signature-agent-unusable",
+        /// Occurs when a signature covers a component twice.
+        DuplicateComponent = "duplicate-component",
+        /// Occurs when a covered component, or its parameter, is not supported.
+        UnsupportedComponent = "unsupported-component",
+        /// Occurs when a covered component is not in the message.
+        ComponentAbsent = "component-absent",
+        /// Occurs when a covered component cannot be a line of the signature base.
+        ComponentUnreadable = "component-unreadable",
+        /// Occurs when the covered components together are longer than the limit.
+        BaseTooLarge = "base-too-large",
+        /// Occurs when the algorithm is one with shared secrets.
+        HmacForbidden = "hmac-forbidden",
+        /// Occurs when the algorithm is not supported.
+        UnsupportedAlgorithm = "unsupported-algorithm",
+        /// Occurs when the algorithm does not fit the key.
+        AlgorithmMismatch = "algorithm-mismatch",
+        /// Occurs when the key did not sign this request.
+        BadSignature = "bad-signature",
+        /// Occurs when RFC 9421 contains the key's private half.
+        TestKey = "test-key",
+        /// Occurs when the directory does not have the key.
+        UnknownKey = "unknown-key",
+        /// Occurs when the key is not valid yet, by its directory.
+        KeyNotYetValid = "key-not-yet-valid",
+        /// Occurs when the key has expired, by its directory.
+        KeyExpired = "key-expired",
+        /// Occurs when a directory has more octets or more keys than the limit.
+        DirectoryTooLarge = "directory-too-large",
+        /// Occurs when a directory is not a JWK Set.
+        DirectoryMalformed = "directory-malformed",
+        /// Occurs when a directory has no usable key.
+        DirectoryEmpty = "directory-empty",
+        /// Occurs when a fresh directory has lost more than half of the keys in use.
+        DirectoryShrunk = "directory-shrunk",
+        /// Occurs when a fresh directory has none of the keys in use.
+        DirectoryReplaced = "directory-replaced",
+        /// Occurs when the content of a directory differs from its signed digest.
+        DigestMismatch = "digest-mismatch",
     }
 }
 

@@ -2,15 +2,19 @@
 
 use sfv::{BareItem, Dictionary, ListEntry, Parser};
 
+use crate::base::text::words;
+
 use super::statement::{Category, Preference, Statement};
 
-/// A form in which statements travel, as a line of robots.txt and as a header field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Carrier {
-    /// `Content-Usage: train-ai=n, search=y`.
-    ContentUsage,
-    /// `Content-Signal: ai-train=no, search=yes`.
-    ContentSignal,
+words! {
+    /// A form in which statements travel, as a line of robots.txt and as a header field.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Carrier {
+        /// `Content-Usage: train-ai=n, search=y`.
+        ContentUsage = "Content-Usage",
+        /// `Content-Signal: ai-train=no, search=yes`.
+        ContentSignal = "Content-Signal",
+    }
 }
 
 /// The value of a known line or field, cut at an optional path (attach §3.2). A path begins with `/`
@@ -24,17 +28,6 @@ pub fn split_path(value: &str) -> (Option<&str>, &str) {
 }
 
 impl Carrier {
-    /// Every carrier.
-    pub const ALL: [Self; 2] = [Self::ContentUsage, Self::ContentSignal];
-
-    /// The name of the line and of the field.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ContentUsage => "Content-Usage",
-            Self::ContentSignal => "Content-Signal",
-        }
-    }
-
     /// The carrier whose lines and fields have this name, in any case.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| name.eq_ignore_ascii_case(one.as_str()))

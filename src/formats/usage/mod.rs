@@ -22,7 +22,7 @@
 //! have a path before the statement ([`split_path`]). [`Matcher::usage`](super::robots::Matcher::usage)
 //! finds the lines that apply to a path.
 //!
-//! May use: the base alone. Must not know: robots.txt, crawlers, policies.
+//! May use: text. Must not know: robots.txt, crawlers, policies.
 
 mod carrier; // a form of statements
 mod statement; // categories with their preferences

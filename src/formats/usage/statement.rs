@@ -1,14 +1,18 @@
 //! A statement of preferences (vocab §3), and how several combine (§5.1).
 
-/// A category of use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Category {
-    /// Training of models that generate content (vocab §4.1).
-    TrainAi,
-    /// Search that leads people to the page (vocab §4.2).
-    Search,
-    /// Input of a model at the moment of an answer. Only `Content-Signal` has this category.
-    AiInput,
+use crate::base::text::words;
+
+words! {
+    /// A category of use.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Category {
+        /// Training of models that generate content (vocab §4.1).
+        TrainAi = "train-ai",
+        /// Search that leads people to the page (vocab §4.2).
+        Search = "search",
+        /// Input of a model at the moment of an answer. Only `Content-Signal` has this category.
+        AiInput = "ai-input",
+    }
 }
 
 /// A preference about a category. The greater is the stricter.
@@ -23,20 +27,6 @@ pub enum Preference {
 /// What is said about each category. A category without a preference is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Statement([Option<Preference>; Category::ALL.len()]);
-
-impl Category {
-    /// Every category, in the order in which statements are written.
-    pub const ALL: [Self; 3] = [Self::TrainAi, Self::Search, Self::AiInput];
-
-    /// The category's name, in the vocabulary where that has one.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::TrainAi => "train-ai",
-            Self::Search => "search",
-            Self::AiInput => "ai-input",
-        }
-    }
-}
 
 impl Statement {
     /// The preference for a category; `None` is unknown.

@@ -16,6 +16,7 @@ use clap_complete::{
 };
 
 use crate::{
+    base::text::words,
     program::console::{
         config::ConfigFile,
         exit::{Error, Exit},
@@ -49,20 +50,12 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Shell {
-    Bash,
-    Zsh,
-    Fish,
-}
-
-impl Shell {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Bash => "bash",
-            Self::Zsh => "zsh",
-            Self::Fish => "fish",
-        }
+words! {
+    #[derive(Clone, Copy, Debug, clap::ValueEnum)]
+    enum Shell {
+        Bash = "bash",
+        Zsh = "zsh",
+        Fish = "fish",
     }
 }
 

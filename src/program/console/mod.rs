@@ -12,7 +12,7 @@
 //! ```
 //!
 //! May use: policy, enforce, clickhouse, crawlers, record, violations, report, publication, remote,
-//! trial, fetch, diagnostic, escape. Must not know: any verb.
+//! trial, fetch, diagnostic, escape, text. Must not know: any verb.
 
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::claimant::Claimant;
-use crate::base::text::Text;
+use crate::base::{text::Text, text::words};
 
 /// The milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
@@ -15,28 +15,21 @@ const HOUR: i64 = 3_600_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hour(i64);
 
-/// Whether the edition that a crawler fetched last is the one that disallows the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReadState {
-    /// No fetch of robots.txt is known.
-    Never,
-    /// The crawler fetched an earlier edition.
-    Older,
-    /// The crawler fetched the edition that disallows the request.
-    Current,
+words! {
+    /// Whether the edition that a crawler fetched last is the one that disallows the request.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ReadState {
+        /// No fetch of robots.txt is known.
+        Never = "never",
+        /// The crawler fetched an earlier edition.
+        Older = "older",
+        /// The crawler fetched the edition that disallows the request.
+        Current = "current",
+    }
 }
 
 impl ReadState {
-    /// The word in a record.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::Older => "older",
-            Self::Current => "current",
-        }
-    }
-
     /// The state of that word.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Never, Self::Older, Self::Current].into_iter().find(|state| state.as_str() == word)

@@ -1,58 +1,35 @@
 //! The treatment of a past request in one word.
 
 use crate::{
+    base::text::words,
     rules::enforce::{Action, Reason},
     serving::gate::Past,
 };
 
-/// The treatment of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verdict {
-    /// Not judged: a person, or a request that the proxy refuses.
-    NotJudged,
-    /// Allowed by the rules.
-    Allow,
-    /// Allowed by an edition that the crawler may still use.
-    Grace,
-    /// Another form of a closed path: no violation.
-    Form,
-    /// Beyond a rate limit: no violation.
-    Limit,
-    /// Logged.
-    Log,
-    /// Throttled.
-    Throttle,
-    /// Blocked.
-    Block,
+words! {
+    /// The treatment of a request.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Verdict {
+        /// Not judged: a person, or a request that the proxy refuses.
+        NotJudged = "not judged",
+        /// Allowed by the rules.
+        Allow = "allow",
+        /// Allowed by an edition that the crawler may still use.
+        Grace = "grace",
+        /// Another form of a closed path: no violation.
+        Form = "other form",
+        /// Beyond a rate limit: no violation.
+        Limit = "limit",
+        /// Logged.
+        Log = "log",
+        /// Throttled.
+        Throttle = "throttle",
+        /// Blocked.
+        Block = "block",
+    }
 }
 
 impl Verdict {
-    /// All treatments.
-    pub const ALL: [Self; 8] = [
-        Self::NotJudged,
-        Self::Allow,
-        Self::Grace,
-        Self::Form,
-        Self::Limit,
-        Self::Log,
-        Self::Throttle,
-        Self::Block,
-    ];
-
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NotJudged => "not judged",
-            Self::Allow => "allow",
-            Self::Grace => "grace",
-            Self::Form => "other form",
-            Self::Limit => "limit",
-            Self::Log => "log",
-            Self::Throttle => "throttle",
-            Self::Block => "block",
-        }
-    }
-
     /// The treatment of a judged request.
     pub(super) fn of(past: &Past<'_>) -> Self {
         let Some(counted) = &past.counted else { return Self::NotJudged };

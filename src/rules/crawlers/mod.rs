@@ -19,7 +19,8 @@
 //! standing                 evidence -> standing
 //! ```
 //!
-//! May use: signature, diagnostic, escape, product_token. Must not know: policy, the request, the network.
+//! May use: signature, diagnostic, escape, product_token, text. Must not know: policy, the request, the
+//! network.
 
 mod catalogue;
 mod changes;

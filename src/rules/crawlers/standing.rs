@@ -13,6 +13,8 @@
 //!
 //! So a failure of Beadle, or of a network, never makes a client an impostor.
 
+use crate::base::text::words;
+
 use super::crawler::Crawler;
 
 /// The result of one kind of evidence.
@@ -32,59 +34,35 @@ pub enum Testimony {
     Nothing,
 }
 
-/// A kind of evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Evidence {
-    /// A key of the operator signs the request (Web Bot Auth, RFC 9421).
-    Signature,
-    /// A published list contains the address.
-    IpRange,
-    /// The name of the address has a published suffix and resolves back to the address.
-    ReverseDns,
-}
-
-impl Evidence {
-    /// Every kind, the strongest first.
-    pub const ALL: [Self; 3] = [Self::Signature, Self::IpRange, Self::ReverseDns];
-
-    /// The kind as written in records and metrics.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Signature => "signature",
-            Self::IpRange => "ip-range",
-            Self::ReverseDns => "reverse-dns",
-        }
+words! {
+    /// A kind of evidence.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Evidence {
+        /// A key of the operator signs the request (Web Bot Auth, RFC 9421).
+        Signature = "signature",
+        /// A published list contains the address.
+        IpRange = "ip-range",
+        /// The name of the address has a published suffix and resolves back to the address.
+        ReverseDns = "reverse-dns",
     }
 }
 
-/// The truth of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// It is true.
-    Confirmed,
-    /// It is false.
-    Contradicted,
-    /// It cannot be checked: the operator publishes no evidence.
-    Unverifiable,
-    /// It is not known, or not yet.
-    Unknown,
+words! {
+    /// The truth of a claim.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Outcome {
+        /// It is true.
+        Confirmed = "confirmed",
+        /// It is false.
+        Contradicted = "contradicted",
+        /// It cannot be checked: the operator publishes no evidence.
+        Unverifiable = "unverifiable",
+        /// It is not known, or not yet.
+        Unknown = "unknown",
+    }
 }
 
 impl Outcome {
-    /// Every outcome.
-    pub const ALL: [Self; 4] =
-        [Self::Confirmed, Self::Contradicted, Self::Unverifiable, Self::Unknown];
-
-    /// The word in records, metrics and policies.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Confirmed => "confirmed",
-            Self::Contradicted => "contradicted",
-            Self::Unverifiable => "unverifiable",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// The outcome of that word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.as_str() == word)

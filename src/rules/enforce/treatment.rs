@@ -5,21 +5,25 @@ use crate::rules::{
     policy::{Enforcement, Mode},
 };
 
+use crate::base::text::words;
+
 use super::overrides::{first_for, is_protected};
 
-/// What happens to the violations of a crawler, the mildest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Treatment {
-    /// Its requests are not judged.
-    Pass,
-    /// They are recorded.
-    Log,
-    /// They are recorded, and its pace is enforced.
-    Throttle,
-    /// Its place on the ladder decides.
-    Ladder,
-    /// They are refused.
-    Block,
+words! {
+    /// What happens to the violations of a crawler, the mildest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Treatment {
+        /// Its requests are not judged.
+        Pass = "off",
+        /// They are recorded.
+        Log = "log",
+        /// They are recorded, and its pace is enforced.
+        Throttle = "throttle",
+        /// Its place on the ladder decides.
+        Ladder = "ladder",
+        /// They are refused.
+        Block = "block",
+    }
 }
 
 impl Treatment {
@@ -54,17 +58,6 @@ impl Treatment {
             Mode::Log => Self::Log,
             Mode::Throttle => Self::Throttle,
             Mode::Block => Self::Block,
-        }
-    }
-
-    /// The word for it, as the policy writes the mode.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pass => "off",
-            Self::Log => "log",
-            Self::Throttle => "throttle",
-            Self::Ladder => "ladder",
-            Self::Block => "block",
         }
     }
 }

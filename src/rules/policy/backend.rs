@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::{
+    base::text::words,
     formats::{
         probe::Plan,
         robots::{Reading, Steps},
@@ -54,24 +55,28 @@ pub struct Backend {
     pub rewrite_location: bool,
 }
 
-/// How requests are spread over several servers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Balance {
-    /// One after another.
-    #[default]
-    RoundRobin,
-    /// To the one with the fewest requests in progress.
-    LeastConnections,
+words! {
+    /// How requests are spread over several servers.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Balance {
+        /// One after another.
+        #[default]
+        RoundRobin = "round-robin",
+        /// To the one with the fewest requests in progress.
+        LeastConnections = "least-connections",
+    }
 }
 
-/// How requests go to an origin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Protocol {
-    /// HTTP/1.1.
-    #[default]
-    Http1,
-    /// HTTP/2, without TLS by prior knowledge (RFC 9113 §3.3).
-    Http2,
+words! {
+    /// How requests go to an origin.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Protocol {
+        /// HTTP/1.1.
+        #[default]
+        Http1 = "http/1.1",
+        /// HTTP/2, without TLS by prior knowledge (RFC 9113 §3.3).
+        Http2 = "h2",
+    }
 }
 
 /// When a server gets no requests for a while.
@@ -110,26 +115,6 @@ impl Backend {
     pub fn urls(&self) -> String {
         let urls: Vec<String> = self.origins.iter().map(ToString::to_string).collect();
         urls.join(", ")
-    }
-}
-
-impl Balance {
-    /// The name in a policy.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round-robin",
-            Self::LeastConnections => "least-connections",
-        }
-    }
-}
-
-impl Protocol {
-    /// The name in a policy.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Http1 => "http/1.1",
-            Self::Http2 => "h2",
-        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! [`DEFAULT_LISTEN`] and its neighbours are the defaults. A policy can name one other file, its
 //! catalogue; the caller opens it ([`read_with`]).
 //!
-//! May use: diagnostic, escape, product_token, robots, usage, probe, robots_tag, signature,
+//! May use: diagnostic, escape, product_token, text, robots, usage, probe, robots_tag, signature,
 //! crawlers, valkey, keys.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 

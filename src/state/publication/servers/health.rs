@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use crate::rules::policy;
+use crate::{base::text::words, rules::policy};
 
 /// The health of one server. Times are those of the steady clock.
 #[derive(Debug, Default)]
@@ -22,25 +22,16 @@ pub(super) struct Health {
     next_check: AtomicU64,
 }
 
-/// A failure of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// Occurs when the server takes no connection.
-    Connection,
-    /// Occurs when a connection ends or a time limit is over before the head of a response.
-    Response,
-    /// Occurs when a check has no response, or another status than 200 to 399.
-    Check,
-}
-
-impl Fault {
-    /// The stable name in metrics and logs.
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Connection => "connection",
-            Self::Response => "response",
-            Self::Check => "check",
-        }
+words! {
+    /// A failure of a server.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Fault {
+        /// Occurs when the server takes no connection.
+        Connection = "connection",
+        /// Occurs when a connection ends or a time limit is over before the head of a response.
+        Response = "response",
+        /// Occurs when a check has no response, or another status than 200 to 399.
+        Check = "check",
     }
 }
 

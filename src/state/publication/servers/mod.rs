@@ -6,7 +6,7 @@
 //! ```
 //! A site with one origin always uses it. Its health is only shown.
 //!
-//! May use: policy, metrics, fetch, addresses. Must not know: the other files beside this folder.
+//! May use: policy, metrics, fetch, text, addresses. Must not know: the other files beside this folder.
 
 use std::{
     sync::{

@@ -1,5 +1,7 @@
 //! What a verification finds, and how grave it is.
 
+use crate::base::text::words;
+
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -19,28 +21,18 @@ pub struct Finding {
     pub recomputed: Option<String>,
 }
 
-/// The gravity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Status {
-    /// The bundle is not as it was made.
-    Changed,
-    /// A record says something else than the bundle gives.
-    Differs,
-    /// The bundle can't show it.
-    NotRecomputed,
-    /// Worth knowing; nothing is wrong.
-    Remark,
-}
-
-impl Status {
-    /// The word in the output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Differs => "differs",
-            Self::NotRecomputed => "not-recomputed",
-            Self::Remark => "remark",
-        }
+words! {
+    /// The gravity of a finding.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Status {
+        /// The bundle is not as it was made.
+        Changed = "changed",
+        /// A record says something else than the bundle gives.
+        Differs = "differs",
+        /// The bundle can't show it.
+        NotRecomputed = "not-recomputed",
+        /// Worth knowing; nothing is wrong.
+        Remark = "remark",
     }
 }
 
