@@ -186,7 +186,8 @@ impl Service {
         let Joined::Ready(exchange) = joined else { return Ok(None) };
         let alerts = watch_for_alerts(&publisher, at_start.clone(), counts);
         tasks.push(tokio::spawn(alerts).abort_handle());
-        tasks.push(tokio::spawn(watcher::run(handles.clone(), Arc::clone(&gate))).abort_handle());
+        let watched = watcher::run(handles.clone(), Arc::clone(&gate), publisher.policies());
+        tasks.push(tokio::spawn(watched).abort_handle());
         let deciding = server.decide.as_ref().map(|settings| {
             let socket = sockets.take(settings.address)?;
             Ok::<_, Error>(decide::start(socket, Arc::clone(&gate), &handles, &server, settings)?)

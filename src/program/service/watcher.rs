@@ -7,12 +7,13 @@ use std::{
     collections::BTreeMap,
     hash::{BuildHasher, RandomState},
     sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use tokio::{
+    sync::watch,
     task::JoinSet,
-    time::{MissedTickBehavior, interval, sleep},
+    time::{Instant, sleep, sleep_until},
 };
 
 use crate::{
@@ -26,14 +27,12 @@ use crate::{
     rules::{
         crawlers::{Crawler, Kind},
         enforce::{self, EditionId},
-        policy::{AlertKind, Watch},
+        policy::{AlertKind, Policy, Watch},
     },
     serving::gate::Gate,
     state::publication::{Handles, Snapshot},
 };
 
-/// How often to see which rounds are due.
-const TICK: Duration = Duration::from_millis(250);
 /// The most time between the start, or a change of the section, and the first round.
 const FIRST: Duration = Duration::from_secs(60);
 /// The most time between an answer that is wrong and the request that confirms it.
@@ -69,26 +68,33 @@ struct Round {
     answers: Vec<(Question, Option<Option<Finding>>)>,
 }
 
-/// Looks at the sites of the policy in force, for ever.
-pub(super) async fn run(handles: Handles, gate: Arc<Gate>) {
+/// Looks at the sites of the policy in force, until no policy follows.
+pub(super) async fn run(
+    handles: Handles,
+    gate: Arc<Gate>,
+    mut policies: watch::Receiver<Arc<Policy>>,
+) {
     let outlook = Outlook { handles, gate, client: Arc::default() };
     let mut watched: BTreeMap<String, Watched> = BTreeMap::new();
     let mut rounds = JoinSet::new();
-    let mut ticks = interval(TICK);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    policies.mark_changed();
     loop {
+        let next = watched.iter_mut().filter_map(|(site, one)| Some((one.due?, site, one)));
+        let next = next.min_by_key(|(due, ..)| *due);
+        let due = next.as_ref().map_or_else(Instant::now, |(due, ..)| *due);
         tokio::select! {
-            _ = ticks.tick() => {
-                outlook.follow(&mut watched);
-                for (site, one) in &mut watched {
-                    if one.due.is_some_and(|due| due <= Instant::now()) {
-                        one.due = None;
-                        let (outlook, watch) = (outlook.clone(), one.watch.clone());
-                        rounds.spawn(outlook.round(site.clone(), watch, one.turn));
-                        one.turn = one.turn.wrapping_add(1);
-                    }
+            changed = policies.changed() => {
+                if changed.is_err() {
+                    return;
                 }
+                outlook.follow(&policies.borrow_and_update(), &mut watched);
             }
+            () = sleep_until(due), if next.is_some() => if let Some((_, site, one)) = next {
+                one.due = None;
+                let (outlook, watch) = (outlook.clone(), one.watch.clone());
+                rounds.spawn(outlook.round(site.clone(), watch, one.turn));
+                one.turn = one.turn.wrapping_add(1);
+            },
             Some(done) = rounds.join_next(), if !rounds.is_empty() => match done {
                 Ok(round) => outlook.settle(&mut watched, round),
                 Err(error) => tracing::error!(%error, "a round at a public address failed"),
@@ -98,10 +104,9 @@ pub(super) async fn run(handles: Handles, gate: Arc<Gate>) {
 }
 
 impl Outlook {
-    /// Watches the sites of the policy in force, and no others.
-    fn follow(&self, watched: &mut BTreeMap<String, Watched>) {
-        let published = self.handles.published.load();
-        let sites = published.policy.policy.sites.iter();
+    /// Watches the sites of this policy, and no others.
+    fn follow(&self, policy: &Policy, watched: &mut BTreeMap<String, Watched>) {
+        let sites = policy.sites.iter();
         let wanted: BTreeMap<&str, &Watch> =
             sites.filter_map(|site| Some((site.name(), site.watch.as_ref()?))).collect();
         let before = watched.len();

@@ -69,11 +69,6 @@ impl Basis {
         Ok(Self::of(ANY_SITE.parse()?, Some(file)))
     }
 
-    /// The policy.
-    pub const fn policy(&self) -> &Policy {
-        &self.policy
-    }
-
     /// Whether a request without a host has a site.
     pub fn has_default(&self) -> bool {
         self.policy.sites.iter().any(|site| site.default)

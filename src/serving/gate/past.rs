@@ -1,7 +1,7 @@
 //! Requests of the past: judged as the proxy would have judged them, without an answer.
 
 use crate::{
-    clients::conduct::{Network, Waiting, Weighed},
+    clients::conduct::{Waiting, Weighed},
     records::{record::Violation, tally::SeriesKey},
     rules::{
         crawlers::Outcome,
@@ -29,8 +29,6 @@ pub struct Counted<'a> {
     pub reason: Reason,
     /// Whether evidence confirms or contradicts the claim.
     pub outcome: Outcome,
-    /// The network of the client.
-    pub network: Network,
     record: Option<Material<'a>>,
 }
 
@@ -97,7 +95,7 @@ impl Gate {
         }
         let decision = &weighed.decision;
         let (action, reason) = (decision.action, decision.reason);
-        let (outcome, network) = (decision.standing.outcome, Network::of(visit.client.address));
+        let outcome = decision.standing.outcome;
         let site = visit.number;
         if let (Some(judgement), Action::Log | Action::Throttle | Action::Block) =
             (&decision.judgement, action)
@@ -107,7 +105,7 @@ impl Gate {
             let key = series::of_violation(&visit, decision, judgement, &broken);
             let (visit, weighed, broken) = (&visit, &weighed, &broken);
             let record = Some(Material { gate: self, visit, weighed, judgement, broken });
-            let counted = Some(Counted { key, action, reason, outcome, network, record });
+            let counted = Some(Counted { key, action, reason, outcome, record });
             return Ok(Some(take(Past { site, counted })));
         }
         if reason == Reason::RobotsTxt {
@@ -121,7 +119,6 @@ impl Gate {
             action,
             reason,
             outcome,
-            network,
             record: None,
         });
         Ok(Some(take(Past { site, counted })))

@@ -43,11 +43,6 @@ impl News {
         let news: Self = (text.len() <= LONGEST).then(|| serde_json::from_slice(text).ok())??;
         (news.v <= VERSION && news.seq > 0).then_some(news)
     }
-
-    /// The number of rows.
-    pub fn items(&self) -> usize {
-        self.told.len() + usize::from(self.serves.is_some())
-    }
 }
 
 /// Observations in parts of at most [`MOST_ITEMS`] rows.

@@ -82,6 +82,7 @@ pub struct Publisher {
     /// When editions that wait for the fleet are tried again, by the steady clock.
     pub(super) next_retry: Duration,
     verifier: Option<Arc<Verifier>>,
+    policies: watch::Sender<Arc<Policy>>,
     webhooks: watch::Sender<Vec<Webhook>>,
 }
 
@@ -153,7 +154,8 @@ impl Publisher {
         let file = PolicyFile::new(file, &policy);
         let refused = Arc::default();
         let fellowship = Arc::default();
-        let wildcards = Wildcards::start(&clients, &policy);
+        let (policies, in_force_now) = watch::channel(policy);
+        let wildcards = Wildcards::start(&clients, in_force_now);
         let handles = Handles {
             published,
             conduct,
@@ -169,7 +171,7 @@ impl Publisher {
             own_requests: Arc::default(),
             fronts: Arc::default(),
         };
-        handles.remember(policy.violations.client_ip);
+        handles.remember(policies.borrow().violations.client_ip);
         let unread = memory.unread;
         Ok(Self {
             handles,
@@ -188,6 +190,7 @@ impl Publisher {
             fleet: None,
             next_retry: Duration::ZERO,
             verifier,
+            policies,
             webhooks,
         })
     }
@@ -201,6 +204,11 @@ impl Publisher {
     /// The handles that requests need.
     pub fn handles(&self) -> Handles {
         self.handles.clone()
+    }
+
+    /// The policy in force.
+    pub fn policies(&self) -> watch::Receiver<Arc<Policy>> {
+        self.policies.subscribe()
     }
 
     /// The webhooks of the policy in force.
@@ -277,7 +285,7 @@ impl Publisher {
         self.handles.certificates.follow(&policy, &self.handles.metrics);
         self.publish(change);
         self.probes.follow(&policy);
-        self.wildcards.follow(&policy);
+        self.policies.send_replace(policy);
         self.webhooks.send_replace(webhooks);
         // Open connections keep the old verifier until they close.
         if let Some(old) = retired.filter(|_| !is_kept) {

@@ -42,7 +42,6 @@ impl AskedHosts {
 pub(super) struct Wildcards {
     /// Takes the hosts.
     pub(super) asked: AskedHosts,
-    policy: watch::Sender<Arc<Policy>>,
     found: mpsc::Receiver<(String, Bytes)>,
     task: AbortHandle,
 }
@@ -52,17 +51,11 @@ impl Wildcards {
     ///
     /// # Panics
     /// Outside a tokio runtime.
-    pub(super) fn start(clients: &Clients, policy: &Arc<Policy>) -> Self {
+    pub(super) fn start(clients: &Clients, policies: watch::Receiver<Arc<Policy>>) -> Self {
         let (asked, hosts) = mpsc::channel(WAITING);
-        let (policy, in_force) = watch::channel(Arc::clone(policy));
         let (sender, found) = mpsc::channel(1);
-        let task = tokio::spawn(look(hosts, in_force, clients.clone(), sender)).abort_handle();
-        Self { asked: AskedHosts(Some(asked)), policy, found, task }
-    }
-
-    /// Looks at the hosts below the wildcards of this policy from now on.
-    pub(super) fn follow(&self, policy: &Arc<Policy>) {
-        self.policy.send_replace(Arc::clone(policy));
+        let task = tokio::spawn(look(hosts, policies, clients.clone(), sender)).abort_handle();
+        Self { asked: AskedHosts(Some(asked)), found, task }
     }
 
     /// The next host whose origin has a file for it.
@@ -86,14 +79,14 @@ pub(super) fn with_hosts(mut policy: Policy, chronicle: &Chronicle) -> Policy {
 
 async fn look(
     mut hosts: mpsc::Receiver<String>,
-    policy: watch::Receiver<Arc<Policy>>,
+    policies: watch::Receiver<Arc<Policy>>,
     clients: Clients,
     found: mpsc::Sender<(String, Bytes)>,
 ) {
     let mut seen: HashMap<String, Instant> = HashMap::new();
     while let Some(host) = hosts.recv().await {
         seen.retain(|_, at| at.elapsed() < AGAIN);
-        let policy = Arc::clone(&policy.borrow());
+        let policy = Arc::clone(&policies.borrow());
         let Some((_, site)) = policy.below_wildcard(&host) else { continue };
         if seen.len() >= MOST || seen.contains_key(&host) {
             continue;
