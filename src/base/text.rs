@@ -5,14 +5,14 @@
 
 use std::{borrow::Cow, fmt, ops::Deref};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::base::escape;
 
 /// A bounded text with foreign bytes escaped as in [`escape::bounded`]. The end of a cut text
 /// counts the missing bytes: `…(+1000 bytes)`. A constant word costs no allocation
 /// ([`Self::word`]).
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Text(Cow<'static, str>);
 
 impl Text {
@@ -144,12 +144,6 @@ impl fmt::Debug for Text {
     }
 }
 
-impl Serialize for Text {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
-    }
-}
-
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(Self::read_back)
@@ -176,6 +170,12 @@ macro_rules! words {
                 match self {
                     $(Self::$variant => $word),+
                 }
+            }
+
+            /// The variant with this word.
+            #[allow(dead_code, reason = "not every enum of words is read")]
+            $vis fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|one| one.as_str() == word)
             }
         }
     };

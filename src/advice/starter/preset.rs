@@ -22,18 +22,13 @@ words! {
 }
 
 impl Preset {
-    /// The preset with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|preset| preset.as_str() == name)
-    }
-
     /// The preset with this name; `none` is none.
     ///
     /// # Errors
     /// The names that are possible.
     pub fn read(name: &str) -> Result<Option<Self>, String> {
         let names = || Self::ALL.map(Self::as_str).join(", ");
-        match (name, Self::from_name(name)) {
+        match (name, Self::from_word(name)) {
             ("none", _) => Ok(None),
             (_, Some(preset)) => Ok(Some(preset)),
             (_, None) => Err(format!("the presets are {}, none", names())),

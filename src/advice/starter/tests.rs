@@ -61,7 +61,7 @@ fn a_site_is_known_by_its_signs() {
     assert_eq!(suggest([("X-Discourse-Route", &b"list/latest"[..])], b""), Some(Preset::Discourse));
     assert_eq!(suggest([], b"<p>hello</p>"), None);
     for preset in Preset::ALL {
-        assert_eq!(Preset::from_name(preset.as_str()), Some(preset));
+        assert_eq!(Preset::from_word(preset.as_str()), Some(preset));
     }
 }
 

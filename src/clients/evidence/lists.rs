@@ -252,7 +252,6 @@ mod tests {
     const DAY: Duration = Duration::from_secs(24 * 3_600);
     const HOUR: Duration = Duration::from_secs(3_600);
 
-    /// A keeper of one list.
     fn keeper() -> ListKeeper {
         let (lists, of_crawler) = (Arc::default(), Arc::default());
         let (listings, copies) = (vec![Listing::default()], Copies::new(None, "ranges"));

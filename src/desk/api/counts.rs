@@ -66,7 +66,6 @@ struct Rows<'a> {
 /// The counts of one key.
 struct Row<'a>(&'a By, &'a [Text], &'a Counted);
 
-/// The counts.
 pub(super) fn counts(inquiry: &Inquiry) -> Result<Response, Problem> {
     let by = by(inquiry, &DIMENSIONS)?;
     let only_violations = inquiry.query.flag("only_violations")?;

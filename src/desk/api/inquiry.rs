@@ -96,7 +96,6 @@ impl Inquiry {
         read.map(Some).map_err(|refusal| Problem::of_parameter(parameter, refusal))
     }
 
-    /// A time.
     pub(super) fn time(&self, parameter: &str) -> Result<Option<Timestamp>, Problem> {
         let read = |text| terms::time(text, self.now);
         let time = self.query.text(parameter).map(read).transpose();

@@ -145,16 +145,12 @@ mod tests {
     use super::*;
     use crate::rules::{
         crawlers::{Evidence, Outcome},
-        enforce::Action,
+        enforce::{Action, Reason},
     };
 
     #[test]
     fn every_word_of_a_decision_has_a_sentence() {
-        let source = include_str!("../../rules/enforce/decision.rs");
-        let codes = source.split("=> \"").skip(1).filter_map(|rest| rest.split('"').next());
-        let codes: Vec<&str> = codes.filter(|code| code.contains('.')).collect();
-        assert!(codes.len() > 10, "{codes:?}");
-        for code in codes {
+        for code in Reason::ALL.map(Reason::as_str).iter().filter(|code| code.contains('.')) {
             assert!(reason(code).ends_with('.'), "{code}");
         }
         for action in Action::ALL.map(Action::as_str) {

@@ -19,7 +19,6 @@ pub(super) fn is_line(line: &[u8]) -> bool {
     kinds.iter().any(|kind| line.starts_with(kind)) && parse(line).is_ok()
 }
 
-/// The entry of a line.
 pub(super) fn parse(line: &[u8]) -> Result<Entry<'_>, Fault> {
     let columns: Vec<&[u8]> = Columns(line).take(USER_AGENT + 1).collect();
     let column = |at: usize| columns.get(at).copied().ok_or(Fault::Form);

@@ -97,7 +97,6 @@ pub(super) fn is_entry(line: &[u8]) -> bool {
     has(NAMES.time) && (has(NAMES.target) || has(NAMES.request))
 }
 
-/// The entry of a line.
 pub(super) fn parse(line: &[u8]) -> Result<Entry<'static>, Fault> {
     let Ok(Value::Object(object)) = serde_json::from_slice(line) else { return Err(Fault::Json) };
     let text = |names: &[&str]| find(&object, names).and_then(text).map(Cow::Owned);

@@ -113,7 +113,6 @@ impl Pattern {
         Ok(Self { pieces, is_open })
     }
 
-    /// The entry of a line.
     pub(super) fn parse<'l>(&self, line: &'l [u8]) -> Result<Entry<'l>, Fault> {
         let mut parts = Parts::default();
         let mut rest = line;

@@ -44,7 +44,6 @@ impl Columns {
         Some(Self { names, has_tabs })
     }
 
-    /// The entry of a line.
     pub(super) fn parse<'l>(&self, line: &'l [u8]) -> Result<Entry<'l>, Fault> {
         if self.names.is_empty() {
             return Err(Fault::Fields);

@@ -15,7 +15,6 @@ use super::{
     verification::{Limits, find_key},
 };
 
-/// The tag of the signatures of a directory.
 const TAG: &str = "http-message-signatures-directory";
 /// The field with the digest of the content (RFC 9530).
 const DIGEST: &str = "content-digest";

@@ -14,7 +14,6 @@ use std::fmt;
 
 /// The port of a server.
 const PORT: u16 = 6_379;
-/// The port of a Sentinel.
 const SENTINEL_PORT: u16 = 26_379;
 /// The most hosts of an address.
 const MOST_HOSTS: usize = 32;

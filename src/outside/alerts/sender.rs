@@ -15,7 +15,6 @@ use super::webhook::{Answer, Message, Webhook};
 const MOST_WAITING: usize = 256;
 /// The pause after the first failed attempt. Each further one is twice as long.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// The most attempts for one event, within about half an hour.
 const MOST_ATTEMPTS: u32 = 13;

@@ -156,7 +156,6 @@ impl Alarm {
         }
     }
 
-    /// Sends an event.
     fn send(&self, id: String, event: &Event, metrics: &Metrics) {
         if !self.sender.send(Message::new(id, event)) {
             let (webhook, event) = (self.webhook.alert.url.shown(), event.kind);

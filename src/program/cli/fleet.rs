@@ -182,7 +182,6 @@ fn editions(reports: &[&Report], out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// A difference as a sentence.
 fn sentence(Difference { what, site, values }: &Difference) -> String {
     let values = values.iter().map(|(value, nodes)| {
         format!("{} at {}", escape::shown(value), escape::shown(nodes.join(", ")))

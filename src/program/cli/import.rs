@@ -58,9 +58,8 @@ pub(super) struct Args {
 }
 
 fn kinds() -> impl TypedValueParser<Value = Kind> {
-    let kind = |name: String| Kind::ALL.into_iter().find(|kind| kind.as_str() == name);
     let names = PossibleValuesParser::new(Kind::ALL.map(Kind::as_str));
-    names.try_map(move |name| kind(name).ok_or("it is none of the kinds"))
+    names.try_map(|name| Kind::from_word(&name).ok_or("it is none of the kinds"))
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {

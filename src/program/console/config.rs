@@ -168,7 +168,6 @@ fn read_file(file: &Path) -> Result<PolicyRead, Error> {
     publication::read_policy(file).map_err(|error| no_policy(file, &error))
 }
 
-/// The policy of a document.
 pub(crate) fn read_document(remote: &Remote, document: &Document) -> PolicyRead {
     let (file, bytes) = (remote.copy().file(), document.bytes.clone());
     publication::read_policy_bytes(file, remote.name(), bytes)

@@ -8,7 +8,6 @@ use crate::{
     rules::policy::{ClickHouse, ClickHouseServer},
 };
 
-/// The variable with the password.
 const VARIABLE: &str = "BEADLE_CLICKHOUSE_PASSWORD";
 
 /// The server of the policy, with its password.

@@ -88,7 +88,6 @@ impl Table {
         if self.has_colours { format!("\x1b[1m{line}\x1b[0m") } else { line }
     }
 
-    /// The line of a row.
     pub(crate) fn line(&self, row: &[Cell]) -> String {
         self.join(self.columns.iter().filter_map(|(at, ..)| row.get(*at)))
     }

@@ -287,9 +287,9 @@ impl Outlook {
         }
         one.held.forget(&asked, &crawlers);
         let troubles = one.held.troubles(&site);
-        for (word, kind) in AlertKind::ALL.iter().filter(|(_, kind)| kind.is_of_front()) {
-            let count = troubles.iter().filter(|one| one.finding.kind == *kind).count();
-            self.handles.metrics.watch_findings(&site, word, count);
+        for kind in AlertKind::ALL.into_iter().filter(|kind| kind.is_of_front()) {
+            let count = troubles.iter().filter(|one| one.finding.kind == kind).count();
+            self.handles.metrics.watch_findings(&site, kind.as_str(), count);
         }
         self.show(watched);
     }

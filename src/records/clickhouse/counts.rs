@@ -15,7 +15,7 @@ use crate::{
         counts::{
             Counted, Dimension, Loading, Part, Question, Referral, SeriesCounts, SeriesTexts, Table,
         },
-        record::{Error, Obstacle},
+        record::{Error, Obstacle, Overflow},
         tally::{FORM, PlaceKind},
     },
 };
@@ -190,6 +190,22 @@ impl Reader {
         );
         let rows = self.all(&sql)?.into_iter();
         Ok(rows.map(|(operator, site, visits)| Referral { operator, site, visits }).collect())
+    }
+
+    pub(crate) fn overflow(&self) -> Result<Vec<Overflow>, Error> {
+        let sql = "SELECT site, product_token, rule, sum(c) AS count, min(f) AS first, \
+                   max(l) AS last FROM (SELECT site, product_token, rule, max(count) AS c, \
+                   min(first) AS f, max(last) AS l FROM overflow \
+                   GROUP BY site, product_token, rule, node, run, batch) \
+                   GROUP BY site, product_token, rule \
+                   ORDER BY count DESC, site, product_token, rule";
+        let rows: Vec<(Text, Text, Text, u64, i64, i64)> = self.all(sql)?;
+        rows.into_iter()
+            .map(|(site, product_token, rule, count, first, last)| {
+                let (first, last) = (self.time(first)?, self.time(last)?);
+                Ok(Overflow { site, product_token, rule, count, first, last })
+            })
+            .collect()
     }
 
     /// The value of a key: a period by the time of its start.

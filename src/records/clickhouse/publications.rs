@@ -119,7 +119,6 @@ impl Reader {
         Ok(periods)
     }
 
-    /// The editions of periods.
     fn with_their_files(&self, periods: Vec<Period>) -> Result<Vec<Edition>, Error> {
         let ids: BTreeSet<&Text> = periods.iter().map(|period| &period.edition).collect();
         if ids.is_empty() {

@@ -94,7 +94,6 @@ pub(super) fn publication<'a>(edition: &'a Edition, origin: Origin<'a>, place: u
     names.into_iter().chain([from]).chain(origin.values()).chain([place]).collect()
 }
 
-/// A row of counts in an hour.
 fn of_hour<'a>(hour: Hour, key: &[Value<'a>], origin: Origin<'a>, counts: &[u64]) -> Row<'a> {
     let hour = hour.as_millisecond();
     let times = [Value::Number(day(hour).into()), Value::Number(hour)];

@@ -17,7 +17,6 @@ const CURRENT: u32 = MIGRATIONS.len() as u32;
 const HOURS: &str = "SELECT DISTINCT day, \
     toUInt32(intDiv(bitShiftRight(sequence, 22), 3600000)) AS hour, site, product_token, \
     ifNull(purpose, '') AS purpose, action FROM violations";
-/// The table of versions.
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS beadle_versions (version UInt32) \
     ENGINE = ReplacingMergeTree ORDER BY version";
 

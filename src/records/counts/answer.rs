@@ -159,7 +159,6 @@ impl Table {
         })
     }
 
-    /// The groups of rules.
     fn rules(&self, question: &Question) -> Groups<Rule> {
         Groups::of_all(self.series.rules(), &RULE, &question.by, |_| true)
     }

@@ -140,7 +140,6 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Counts in the status.
     pub(super) fn count(&self, count: impl FnOnce(&mut Status)) {
         count(&mut self.news.lock().status);
     }

@@ -29,13 +29,6 @@ words! {
     }
 }
 
-impl ReadState {
-    /// The state of that word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Never, Self::Older, Self::Current].into_iter().find(|state| state.as_str() == word)
-    }
-}
-
 /// One combination of the values that requests are counted under. A text is empty where a request
 /// has no such value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -200,7 +200,6 @@ pub(super) struct Drained {
 }
 
 impl Drained {
-    /// All counts, merged.
     pub(super) fn merged(self) -> SeriesCounts {
         let Self { latest, others: mut counts } = self;
         latest.iter().for_each(|(hour, series, count)| counts.add(*hour, series, *count));

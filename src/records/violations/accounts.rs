@@ -148,7 +148,6 @@ impl State {
         waiting
     }
 
-    /// Drops the waiting records, and returns them.
     pub(super) fn drop_waiting(&mut self, cause: &'static str) -> Vec<Arc<Record>> {
         let waiting: Vec<_> = self.waiting.drain(..).collect();
         for record in &waiting {

@@ -19,7 +19,6 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Opens the target.
     pub(super) fn open(target: &LogTarget) -> Result<Self, Error> {
         Output::open(target).map(Self::to)
     }

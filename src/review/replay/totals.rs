@@ -394,7 +394,6 @@ fn widen(span: &mut Option<(Timestamp, Timestamp)>, now: Timestamp) {
     *last = now.max(*last);
 }
 
-/// A day as a date.
 pub(super) fn date(day: i64) -> String {
     Timestamp::from_second(day * 86_400)
         .map_or_else(|_| day.to_string(), |time| time.strftime("%F").to_string())

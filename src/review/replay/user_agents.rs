@@ -8,7 +8,6 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// The User-Agents that are kept. Beyond, all are forgotten.
 const KEPT: usize = 16_384;
-/// The hosts that are kept.
 const KEPT_HOSTS: usize = 4_096;
 
 /// The User-Agents of logs.
@@ -86,7 +85,6 @@ impl Clients {
 }
 
 impl Known {
-    /// Whether it is a person for this host.
     pub(super) const fn is_person_at(self, host: u32) -> bool {
         self.person_at == host
     }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use serde::{Serialize, Serializer, ser::SerializeSeq};
-
 use super::{class::Class, crawler::Crawler, entry::Kind, name::Name, purpose::Purpose};
 
 /// The claim of one request. Borrows from the catalogue, the site's names and the User-Agent; its
@@ -184,16 +182,5 @@ impl fmt::Debug for Claim<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.class)?;
         f.debug_list().entries(self.tokens()).finish()
-    }
-}
-
-/// The list of tokens.
-impl Serialize for Claim<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.length))?;
-        for name in self.tokens() {
-            list.serialize_element(&name)?;
-        }
-        list.end()
     }
 }

@@ -62,13 +62,6 @@ words! {
     }
 }
 
-impl Outcome {
-    /// The outcome of that word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|outcome| outcome.as_str() == word)
-    }
-}
-
 /// The truth of a claim, and the evidence for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Standing {

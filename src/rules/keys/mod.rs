@@ -12,7 +12,7 @@ pub use self::{
     enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, RATE_LIMIT},
     fleet::FLEET,
     preferences::PREFERENCE,
-    schema::{Json, schema},
+    schema::schema,
     section::{Absent, Form, Key, Section, Shape},
     server::{
         ACCESS_LOG, ACME, ADMIN, CERTIFICATE, DECIDE, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS,

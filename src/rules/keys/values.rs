@@ -115,9 +115,7 @@ pub(super) const COUNT: Shape = Shape::Integer(1, 1_000_000);
 /// The standing of a claim.
 pub(super) const STANDING: Shape =
     Shape::Choice(&["confirmed", "contradicted", "unverifiable", "unknown"]);
-/// The name of crawlers.
 pub(super) const CRAWLER_NAME: Shape = Shape::Crawlers;
-/// A text or a number.
 const WORDS: Shape = Shape::Either(&[Shape::Text, Shape::Number(-1_000_000_000, 1_000_000_000)]);
 /// Fields of an HTTP message.
 pub(super) const FIELDS: Shape = Shape::Mapping(&WORDS);

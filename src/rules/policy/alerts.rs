@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::{base::escape::shown, rules::keys};
+use crate::{
+    base::{escape::shown, text::words},
+    rules::keys,
+};
 
 use super::{findings::Findings, scalar::path, shape::At};
 
@@ -26,41 +29,43 @@ pub struct Alert {
     pub impostors_per_minute: u64,
 }
 
-/// A kind of event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AlertKind {
-    /// A crawler violates the rules of a site for the first time.
-    NewOffender,
-    /// A site has more violations than usual.
-    ViolationRate,
-    /// Many requests use the names of crawlers falsely.
-    Impostors,
-    /// A change of the policy was refused.
-    ReloadRefused,
-    /// A robots.txt of an origin is in quarantine.
-    RobotsQuarantined,
-    /// A breaker is open.
-    BreakerOpen,
-    /// Crawlers make room for people.
-    CrawlersPutOff,
-    /// Records are not written, or were lost.
-    StoreTrouble,
-    /// A certificate ends soon.
-    CertificateExpiring,
-    /// A certificate could not be renewed.
-    CertificateNotRenewed,
-    /// A front changes robots.txt.
-    RobotsRewritten,
-    /// A front refuses robots.txt.
-    RobotsRefused,
-    /// A front refuses a crawler what the rules allow.
-    EdgeRefuses,
-    /// A front gives a crawler what is blocked.
-    EdgeIgnores,
-    /// A front removes tags.
-    TagsLost,
-    /// A front keeps an old robots.txt.
-    Stale,
+words! {
+    /// A kind of event.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum AlertKind {
+        /// A crawler violates the rules of a site for the first time.
+        NewOffender = "new_offender",
+        /// A site has more violations than usual.
+        ViolationRate = "violation_rate",
+        /// Many requests use the names of crawlers falsely.
+        Impostors = "impostors",
+        /// A change of the policy was refused.
+        ReloadRefused = "reload_refused",
+        /// A robots.txt of an origin is in quarantine.
+        RobotsQuarantined = "robots_quarantined",
+        /// A breaker is open.
+        BreakerOpen = "breaker_open",
+        /// Crawlers make room for people.
+        CrawlersPutOff = "crawlers_put_off",
+        /// Records are not written, or were lost.
+        StoreTrouble = "store_trouble",
+        /// A certificate ends soon.
+        CertificateExpiring = "certificate_expiring",
+        /// A certificate could not be renewed.
+        CertificateNotRenewed = "certificate_not_renewed",
+        /// A front changes robots.txt.
+        RobotsRewritten = "robots_rewritten",
+        /// A front refuses robots.txt.
+        RobotsRefused = "robots_refused",
+        /// A front refuses a crawler what the rules allow.
+        EdgeRefuses = "edge_refuses",
+        /// A front gives a crawler what is blocked.
+        EdgeIgnores = "edge_ignores",
+        /// A front removes tags.
+        TagsLost = "tags_lost",
+        /// A front keeps an old robots.txt.
+        Stale = "stale",
+    }
 }
 
 /// The URL of a webhook. Only its host is ever shown: many services put a secret into the path.
@@ -68,34 +73,9 @@ pub enum AlertKind {
 pub struct WebhookUrl(String);
 
 impl AlertKind {
-    /// Every kind, with its word in the policy and in events.
-    pub const ALL: [(&'static str, Self); 16] = [
-        ("new_offender", Self::NewOffender),
-        ("violation_rate", Self::ViolationRate),
-        ("impostors", Self::Impostors),
-        ("reload_refused", Self::ReloadRefused),
-        ("robots_quarantined", Self::RobotsQuarantined),
-        ("breaker_open", Self::BreakerOpen),
-        ("crawlers_put_off", Self::CrawlersPutOff),
-        ("store_trouble", Self::StoreTrouble),
-        ("certificate_expiring", Self::CertificateExpiring),
-        ("certificate_not_renewed", Self::CertificateNotRenewed),
-        ("robots_rewritten", Self::RobotsRewritten),
-        ("robots_refused", Self::RobotsRefused),
-        ("edge_refuses", Self::EdgeRefuses),
-        ("edge_ignores", Self::EdgeIgnores),
-        ("tags_lost", Self::TagsLost),
-        ("stale", Self::Stale),
-    ];
-
     /// Whether it is about a server in front of Beadle.
     pub const fn is_of_front(self) -> bool {
         self as usize >= Self::RobotsRewritten as usize
-    }
-
-    /// The word in the policy and in events.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(word, _)| word)
     }
 }
 
@@ -133,13 +113,14 @@ fn alert(at: &At<'_>, findings: &mut Findings) -> Option<Alert> {
     let secret_file = fields.require("secret_file", help, findings);
     let secret_file = secret_file.and_then(|at| path(&at, findings));
     let on: Vec<AlertKind> = match fields.take("on") {
-        None => AlertKind::ALL.map(|(_, kind)| kind).to_vec(),
+        None => AlertKind::ALL.to_vec(),
         Some(at) => {
             let items = at.items(findings);
             if items.is_empty() {
                 findings.refuse(&at, "no event", "name one, or leave the key out to get all");
             }
-            items.iter().filter_map(|item| item.choice(&AlertKind::ALL, findings)).collect()
+            let kinds = AlertKind::ALL.map(|kind| (kind.as_str(), kind));
+            items.iter().filter_map(|item| item.choice(&kinds, findings)).collect()
         }
     };
     let mut count = |key, default| fields.some_number(key, findings).unwrap_or(default);
@@ -158,8 +139,7 @@ fn webhook_url(at: &At<'_>, findings: &mut Findings) -> Option<WebhookUrl> {
     // The path and the password may be secrets.
     let url = WebhookUrl(text.to_owned());
     let host = url.shown().rsplit('@').next().unwrap_or_default();
-    findings.refuse(at, format!("'{}' is not the URL of a webhook", shown(host)), help);
-    None
+    findings.refused(at, format!("'{}' is not the URL of a webhook", shown(host)), help)
 }
 
 /// What is wrong with a URL.

@@ -162,10 +162,7 @@ pub(super) fn read(
 /// The place of the URLs of a mapping.
 fn urls<'n>(fields: &Fields<'n>, findings: &mut Findings) -> Option<At<'n>> {
     match (fields.take("url"), fields.take("urls")) {
-        (Some(_), Some(urls)) => {
-            findings.refuse(&urls, "beside 'url'", "keep one of the two");
-            None
-        }
+        (Some(_), Some(urls)) => findings.refused(&urls, "beside 'url'", "keep one of the two"),
         (None, None) => fields.require("url", "write 'url: http://127.0.0.1:3000'", findings),
         (url, urls) => url.or(urls),
     }
@@ -227,8 +224,7 @@ fn origins(at: &At<'_>, findings: &mut Findings) -> Option<Vec<Origin>> {
     };
     if items.is_empty() || items.len() > MAX_ORIGINS {
         let help = format!("write 1 to {MAX_ORIGINS} URLs");
-        findings.refuse(at, format!("{} origins", items.len()), help);
-        return None;
+        return findings.refused(at, format!("{} origins", items.len()), help);
     }
     let all = at.elements();
     let origins: Vec<Origin> = all.iter().filter_map(|item| origin::read(item, findings)).collect();
@@ -237,13 +233,11 @@ fn origins(at: &At<'_>, findings: &mut Findings) -> Option<Vec<Origin>> {
     }
     let places: Vec<(&At<'_>, &Origin)> = all.iter().zip(&origins).collect();
     if let Some((at, origin)) = duplicate(&places, |(_, origin)| (&origin.host, origin.port)) {
-        findings.refuse(at, format!("{origin} stands here twice"), "keep one of the two");
-        return None;
+        return findings.refused(at, format!("{origin} stands here twice"), "keep one of the two");
     }
     if origins.iter().any(|origin| origin.tls != origins.first().is_some_and(|one| one.tls)) {
         let help = "write all of them with https://, or all with http://";
-        findings.refuse(at, "origins with and without TLS", help);
-        return None;
+        return findings.refused(at, "origins with and without TLS", help);
     }
     Some(origins)
 }

@@ -64,7 +64,6 @@ const DEFAULT_TYPE: &str = "text/plain; charset=utf-8";
 /// The `Retry-After` of a 429: as long, a crawler may use its copy of the rules (RFC 9309 §2.4).
 const RETRY_AFTER: &str = "86400";
 
-/// The default body.
 const DEFAULT_BODY: &str = "\
 {product_token} is not allowed to fetch this page.
 
@@ -75,7 +74,6 @@ The rules of {host} disallow it:
 Decision {id}
 ";
 
-/// The default body for impostors.
 const DEFAULT_IMPOSTOR_BODY: &str = "\
 The User-Agent of this request says that it comes from {product_token}. What the
 operator of {product_token} publishes says that it does not.

@@ -13,7 +13,6 @@ use super::{
 /// has the robots tags.
 const MAX_SIZE: usize = 2_048;
 
-/// Reads the fields.
 pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> HttpFields {
     let fields = http_fields::read(at, fault, findings);
     let size: usize = fields.iter().map(|(name, value)| name.len() + value.len() + 4).sum();

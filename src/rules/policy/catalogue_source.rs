@@ -34,14 +34,13 @@ pub(super) fn read(
         Ok(bytes) => bytes,
         Err(error) => {
             let shown = shown(path.display().to_string());
-            findings.refuse_as(
+            return findings.refused_as(
                 "policy.catalogue",
                 at,
                 format!("'{shown}' can't be read: {error}"),
                 "'beadle crawlers update --from URL' writes it; without the key the built-in \
                  catalogue is used",
             );
-            return None;
         }
     };
     let file = match catalogue_file::read_file(&path.display().to_string(), &bytes) {

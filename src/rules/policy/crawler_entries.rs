@@ -45,13 +45,12 @@ fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
     let token = fields.require("product_token", "write the crawler's name", findings)?;
     let text = token.text(findings)?;
     if ProductToken::new(text).is_none() {
-        findings.refuse_as(
+        return findings.refused_as(
             "policy.bad_product_token",
             &token,
             format!("'{}' is not a product token", shown(text)),
             "write the crawler's name in printable ASCII, without '#', ':', ',' and '*'",
         );
-        return None;
     }
     let read = |at: &At<'_>, findings: &mut Findings| purpose(at.text(findings)?, at, findings);
     let governs = fields.each("governs", read, findings);
@@ -94,15 +93,13 @@ fn list_url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
         || !text.bytes().all(|b| b.is_ascii_graphic())
     {
         let message = format!("'{}' is not a URL to fetch from", shown(text));
-        findings.refuse(at, message, "write for example https://bots.example/ranges.json");
-        return None;
+        return findings.refused(at, message, "write for example https://bots.example/ranges.json");
     }
     let authority = host.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
     if let Some((_, host)) = authority.rsplit_once('@') {
         // The message does not repeat the password.
         let message = format!("the URL at '{}' has a user or a password", shown(host));
-        findings.refuse(at, message, "write the URL without them: it is written to logs");
-        return None;
+        return findings.refused(at, message, "write the URL without them: it is written to logs");
     }
     if text.starts_with("http://") {
         let message = "a list fetched over plain HTTP can be changed on its way";
@@ -145,8 +142,7 @@ fn agent(at: &At<'_>, findings: &mut Findings) -> Option<String> {
     let text = at.text(findings)?.trim();
     if let Err(reason) = AgentUrl::new(text) {
         let message = format!("'{}' can't be a Signature-Agent: {reason}", shown(text));
-        findings.refuse(at, message, "write for example https://bots.example");
-        return None;
+        return findings.refused(at, message, "write for example https://bots.example");
     }
     Some(text.to_owned())
 }

@@ -126,8 +126,7 @@ pub(super) fn read(
             let message = format!("'{}' is neither a file nor a ClickHouse database", shown(text));
             let help = "name a file for the embedded SQLite database, or write \
                         clickhouse://USER@HOST:8123/DATABASE";
-            findings.refuse(at, message, help);
-            return None;
+            return findings.refused(at, message, help);
         }
         return path(at, findings).map(Database::Sqlite);
     }

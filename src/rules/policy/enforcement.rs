@@ -178,8 +178,7 @@ fn star_binds(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Class> {
     let read = |item: &At<'_>, findings: &mut Findings| {
         if item.node.is_text("browser") {
             let help = "leave browsers out; '*' binds crawlers, not people";
-            findings.refuse(item, "a browser is never judged", help);
-            return None;
+            return findings.refused(item, "a browser is never judged", help);
         }
         item.choice(&classes, findings)
     };

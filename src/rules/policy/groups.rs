@@ -224,8 +224,11 @@ fn crawl_delay(fields: &Fields<'_>, findings: &mut Findings) -> Option<(Spot, ro
         Value::Integer(n) if (0..=86_400).contains(n) => n.to_string(),
         Value::Float(n) if (0.0..=86_400.0).contains(n) => n.to_string(),
         _ => {
-            findings.refuse(&at, "not a number of seconds", "write a number from 0 to 86400");
-            return None;
+            return findings.refused(
+                &at,
+                "not a number of seconds",
+                "write a number from 0 to 86400",
+            );
         }
     };
     Some((Spot::from(&at), robots::Record::new("Crawl-delay", &seconds).ok()?))

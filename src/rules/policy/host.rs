@@ -95,8 +95,7 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Host> {
     } else {
         "write for example www.example.com or '*.example.com'"
     };
-    findings.refuse(at, format!("'{}' is not a host", shown(text)), help);
-    None
+    findings.refused(at, format!("'{}' is not a host", shown(text)), help)
 }
 
 #[cfg(test)]

@@ -148,8 +148,7 @@ impl<'c> Names<'c> {
             Err(fault) => {
                 let message = format!("'{}' {fault}", shown(name));
                 let help = self.repair(name);
-                findings.refuse_as("policy.bad_product_token", at, message, help);
-                return None;
+                return findings.refused_as("policy.bad_product_token", at, message, help);
             }
         };
         if self.catalogue.find(name).is_some() {

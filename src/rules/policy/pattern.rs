@@ -19,8 +19,7 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
             true => "leave the entry out; to allow everything, write 'allow: [\"/\"]'",
             false => "leave the entry out",
         };
-        findings.refuse(at, "an empty path matches nothing", help);
-        return None;
+        return findings.refused(at, "an empty path matches nothing", help);
     }
     let begins = text.starts_with(['/', '*']);
     if let Some(intent) = robots::intent(text) {
@@ -37,8 +36,7 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
             || robots::BEGIN.to_owned(),
             |pattern| format!("write '{}'", shown(pattern)),
         );
-        findings.refuse(at, message, help);
-        return None;
+        return findings.refused(at, message, help);
     }
     if text.trim_end_matches('$').contains('$') {
         let message = format!("a '$' inside '{}' stands for itself", shown(text));

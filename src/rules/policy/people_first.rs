@@ -59,8 +59,7 @@ fn status(at: &At<'_>, findings: &mut Findings) -> Option<u16> {
         status @ (429 | 503) => u16::try_from(status).ok(),
         other => {
             let message = format!("{other} does not tell a crawler to come back later");
-            findings.refuse(at, message, "use 503 or 429");
-            None
+            findings.refused(at, message, "use 503 or 429")
         }
     }
 }

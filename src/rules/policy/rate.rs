@@ -22,8 +22,7 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Pace> {
             }
         }
     };
-    findings.refuse(at, message, HELP);
-    None
+    findings.refused(at, message, HELP)
 }
 
 /// Whether it would be a pace with fewer requests.

@@ -216,8 +216,11 @@ fn requests_in_a_time(at: &At<'_>, findings: &mut Findings) -> Option<Pace> {
     if pace.per() > LONGEST {
         let text = at.text(findings)?;
         let message = format!("'{}' has a time of more than a day", shown(text));
-        findings.refuse(at, message, "write fewer requests in a shorter time, for example 60/1d");
-        return None;
+        return findings.refused(
+            at,
+            message,
+            "write fewer requests in a shorter time, for example 60/1d",
+        );
     }
     Some(pace)
 }

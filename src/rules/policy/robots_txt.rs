@@ -193,8 +193,7 @@ fn sitemap(
             let message = format!("'{}' is not the URL of a sitemap", shown(text));
             let help = "write it in full, https://www.example.com/sitemap.xml, or for each host, \
                         'https://{host}/sitemap.xml'";
-            findings.refuse(at, message, help);
-            None
+            findings.refused(at, message, help)
         }
     }
 }

@@ -14,8 +14,7 @@ use super::{findings::Findings, shape::At, yaml::Value};
 pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
     let text = at.text(findings)?;
     if text.is_empty() || text.contains('\0') {
-        findings.refuse(at, "not a file name", "name a file");
-        return None;
+        return findings.refused(at, "not a file name", "name a file");
     }
     Some(PathBuf::from(text))
 }
@@ -23,8 +22,7 @@ pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<PathBuf> {
 pub(super) fn socket(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
     if let Value::Integer(port) = at.node.value {
         let message = format!("{port} is not an address with a port");
-        findings.refuse(at, message, format!("write for example 0.0.0.0:{port}"));
-        return None;
+        return findings.refused(at, message, format!("write for example 0.0.0.0:{port}"));
     }
     let help = "write for example 127.0.0.1:8080 or '[::]:8080'";
     at.parsed(|text| text.parse().ok(), "is not an address with a port", help, findings)

@@ -43,6 +43,29 @@ impl Findings {
         self.refuse_as("policy.bad_value", at, message, help);
     }
 
+    /// Refuses a value, which is none then.
+    pub(super) fn refused<T>(
+        &mut self,
+        at: &At<'_>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) -> Option<T> {
+        self.refuse(at, message, help);
+        None
+    }
+
+    /// Refuses a value under this code. It is none then.
+    pub(super) fn refused_as<T>(
+        &mut self,
+        code: &'static str,
+        at: &At<'_>,
+        message: impl AsRef<str>,
+        help: impl Into<String>,
+    ) -> Option<T> {
+        self.refuse_as(code, at, message, help);
+        None
+    }
+
     /// Refuses a value, under this code.
     pub(super) fn refuse_as(
         &mut self,
@@ -75,10 +98,7 @@ impl<'n> At<'n> {
     pub(super) fn entries(&self, findings: &mut Findings) -> Option<&'n [(Key, Node)]> {
         match &self.node.value {
             Value::Map(entries) => Some(entries),
-            other => {
-                self.mistyped(A_MAPPING, other, findings);
-                None
-            }
+            other => self.mistyped(A_MAPPING, other, findings),
         }
     }
 
@@ -105,20 +125,14 @@ impl<'n> At<'n> {
     pub(super) fn items(&self, findings: &mut Findings) -> Vec<Self> {
         match &self.node.value {
             Value::List(_) | Value::Text(_) | Value::Integer(_) => self.elements(),
-            other => {
-                self.mistyped(A_LIST, other, findings);
-                Vec::new()
-            }
+            other => self.mistyped(A_LIST, other, findings).unwrap_or_default(),
         }
     }
 
     pub(super) fn text(&self, findings: &mut Findings) -> Option<&'n str> {
         match &self.node.value {
             Value::Text(text) => Some(text),
-            other => {
-                self.mistyped("text", other, findings);
-                None
-            }
+            other => self.mistyped("text", other, findings),
         }
     }
 
@@ -154,10 +168,7 @@ impl<'n> At<'n> {
     pub(super) fn boolean(&self, findings: &mut Findings) -> Option<bool> {
         match &self.node.value {
             Value::Bool(b) => Some(*b),
-            other => {
-                self.mistyped("true or false", other, findings);
-                None
-            }
+            other => self.mistyped("true or false", other, findings),
         }
     }
 
@@ -171,13 +182,9 @@ impl<'n> At<'n> {
             Value::Integer(n) if range.contains(n) => Some(*n),
             Value::Integer(n) => {
                 let help = format!("write a number from {} to {}", range.start(), range.end());
-                findings.refuse(self, format!("{n} is out of range"), help);
-                None
+                findings.refused(self, format!("{n} is out of range"), help)
             }
-            other => {
-                self.mistyped("a whole number", other, findings);
-                None
-            }
+            other => self.mistyped("a whole number", other, findings),
         }
     }
 
@@ -213,12 +220,10 @@ impl<'n> At<'n> {
         let text = match &self.node.value {
             Value::Text(text) => text,
             Value::Integer(n) => {
-                findings.refuse(self, format!("{n} has no unit"), help);
-                return None;
+                return findings.refused(self, format!("{n} has no unit"), help);
             }
             other => {
-                self.mistyped(&format!("a {name} such as {example}"), other, findings);
-                return None;
+                return self.mistyped(&format!("a {name} such as {example}"), other, findings);
             }
         };
         let found = parse(text);
@@ -253,8 +258,11 @@ impl<'n> At<'n> {
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
         // An unquoted `off` is text here, although YAML 1.1 reads it as a boolean.
         let Value::Text(text) = &self.node.value else {
-            self.mistyped(&format!("one of {}", words.join(", ")), &self.node.value, findings);
-            return None;
+            return self.mistyped(
+                &format!("one of {}", words.join(", ")),
+                &self.node.value,
+                findings,
+            );
         };
         if let Some((_, choice)) = choices.iter().find(|(word, _)| word == text) {
             return Some(*choice);
@@ -263,11 +271,10 @@ impl<'n> At<'n> {
             || format!("write one of {}", words.join(", ")),
             |word| format!("did you mean '{word}'? (one of {})", words.join(", ")),
         );
-        findings.refuse(self, format!("unknown value '{}'", shown(text)), help);
-        None
+        findings.refused(self, format!("unknown value '{}'", shown(text)), help)
     }
 
-    fn mistyped(&self, expected: &str, found: &Value, findings: &mut Findings) {
+    fn mistyped<T>(&self, expected: &str, found: &Value, findings: &mut Findings) -> Option<T> {
         let help = match found {
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) if expected == "text" => {
                 "put it in quotation marks".to_owned()
@@ -295,6 +302,7 @@ impl<'n> At<'n> {
         let message = format!("{path}: expected {expected}, found {}", found.kind());
         let finding = Diagnostic::error("policy.wrong_type", message);
         findings.push(finding.at(self.node.line, self.node.column).help(help));
+        None
     }
 }
 

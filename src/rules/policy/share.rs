@@ -52,7 +52,6 @@ impl fmt::Display for Share {
     }
 }
 
-/// Reads a share.
 pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Share> {
     const HELP: &str = "write a percentage from 0.1% to 100%, for example 10%";
     let message = match &at.node.value {
@@ -66,8 +65,7 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Share> {
             }
         }
     };
-    findings.refuse(at, message, HELP);
-    None
+    findings.refused(at, message, HELP)
 }
 
 #[cfg(test)]

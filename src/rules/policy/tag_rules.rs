@@ -102,7 +102,6 @@ fn tag_rule(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<T
     Some(rule)
 }
 
-/// A path pattern.
 pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<robots::Pattern> {
     let text = pattern::read(at.text(findings)?, at, findings)?;
     match robots::Pattern::new(text) {
@@ -139,8 +138,7 @@ fn rule(at: &At<'_>, findings: &mut Findings) -> Option<Rule> {
         Ok(rule) => rule,
         Err(invalid) => {
             let message = format!("'{}' is not a rule", shown(text));
-            findings.refuse_as("policy.bad_tag_rule", at, message, repair(&invalid));
-            return None;
+            return findings.refused_as("policy.bad_tag_rule", at, message, repair(&invalid));
         }
     };
     if !rule.is_known() {
@@ -208,6 +206,5 @@ fn status_range(at: &At<'_>, findings: &mut Findings) -> Option<StatusRange> {
         }
         _ => {}
     }
-    findings.refuse(at, "not a final status code", "write for example 404 or 4xx");
-    None
+    findings.refused(at, "not a final status code", "write for example 404 or 4xx")
 }

@@ -157,8 +157,11 @@ fn user_agent(
         (Some(at), None) => {
             let text = at.text(findings)?;
             if text.bytes().any(|b| b.is_ascii_control()) {
-                findings.refuse(&at, "control characters", "write the User-Agent on one line");
-                return None;
+                return findings.refused(
+                    &at,
+                    "control characters",
+                    "write the User-Agent on one line",
+                );
             }
             Some((text.to_owned(), text.to_owned()))
         }
@@ -174,14 +177,12 @@ fn user_agent(
         }
         (Some(at), Some(_)) => {
             let help = "remove one of the two";
-            findings.refuse_as("policy.bad_test", &at, "a second name of the client", help);
-            None
+            findings.refused_as("policy.bad_test", &at, "a second name of the client", help)
         }
         (None, None) => {
             let help = "write 'product_token: GPTBot', or 'user_agent' with the whole text";
             let message = "the request has no client";
-            findings.refuse_as("policy.bad_test", fields.at(), message, help);
-            None
+            findings.refused_as("policy.bad_test", fields.at(), message, help)
         }
     }
 }
@@ -218,8 +219,7 @@ fn client(fields: &Fields<'_>, findings: &mut Findings) -> Option<Client> {
         (None, Some(_)) => fields.choice("standing", Outcome::ALL, findings).map(Client::Standing),
         (Some(_), Some(at)) => {
             let message = "the address has a standing of its own";
-            findings.refuse_as("policy.bad_test", &at, message, "remove one of the two");
-            None
+            findings.refused_as("policy.bad_test", &at, message, "remove one of the two")
         }
     }
 }
@@ -254,8 +254,12 @@ fn expectation(fields: &Fields<'_>, findings: &mut Findings) -> Option<Expectati
     }
     if expected == Expectation::default() {
         let help = "add 'expect: disallow' or 'action: block', for example";
-        findings.refuse_as("policy.bad_test", fields.at(), "the test expects nothing", help);
-        return None;
+        return findings.refused_as(
+            "policy.bad_test",
+            fields.at(),
+            "the test expects nothing",
+            help,
+        );
     }
     Some(expected)
 }
@@ -286,19 +290,15 @@ fn site(
             let site = named.or_else(|| known_site(&name, &at, sites, findings));
             site.map(|site| Some(site.name().to_owned()))
         }
-        (Some(at), Some(_)) => {
-            findings.refuse_as(
-                "policy.bad_test",
-                &at,
-                "the URL has a host",
-                "remove one of the two",
-            );
-            None
-        }
+        (Some(at), Some(_)) => findings.refused_as(
+            "policy.bad_test",
+            &at,
+            "the URL has a host",
+            "remove one of the two",
+        ),
         (None, None) if !target.starts_with('/') => {
             let message = format!("'{}' is neither a URL nor a path", shown(target));
-            findings.refuse(url, message, "begin with https:// or with '/'");
-            None
+            findings.refused(url, message, "begin with https:// or with '/'")
         }
         (None, None) => match sites {
             [] | [_] => Some(None),

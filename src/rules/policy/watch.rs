@@ -66,8 +66,7 @@ pub(super) fn read(
     let watch = Watch { url, every, pages, crawlers };
     if !is_default && !watch.is_of(hosts) {
         let message = format!("'{}' is no host of this site", watch.url.host);
-        findings.refuse(&at, message, "add it to 'hosts', or name one of them");
-        return None;
+        return findings.refused(&at, message, "add it to 'hosts', or name one of them");
     }
     Some(watch)
 }

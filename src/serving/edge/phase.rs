@@ -41,7 +41,6 @@ impl Phase {
         }
     }
 
-    /// Ends the wait.
     pub(crate) fn end_wait(&self) {
         self.wait.finish();
     }

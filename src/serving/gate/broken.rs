@@ -27,7 +27,6 @@ impl<'a> Broken<'a> {
         }
     }
 
-    /// The rule of a judgement.
     pub(super) fn rule(site: &'a Site, judgement: &Judgement<'a>) -> Self {
         Self {
             edition: site.edition().id_text().into(),

@@ -27,7 +27,6 @@ impl Keys {
         self.key("beats")
     }
 
-    /// The report of a node.
     pub(super) fn report(&self, node: &str) -> String {
         self.key(&format!("node:{node}"))
     }

@@ -55,12 +55,12 @@ impl Member {
 
     fn handed(&self, id: String, notice: Notice, shift: Shift) -> Option<Handed> {
         let Notice { node, run, kind, subject, at, summary, mut details, webhook, .. } = notice;
-        let (kind, alert) = AlertKind::ALL.iter().find(|(word, _)| *word == kind)?;
+        let alert = AlertKind::from_word(&kind)?;
         // Two nodes may have the same trouble, and each has to be repaired.
-        let is_of_the_node = *alert == AlertKind::StoreTrouble;
+        let is_of_the_node = alert == AlertKind::StoreTrouble;
         let subject = if is_of_the_node { format!("{subject} {node}") } else { subject };
         details.insert("node".to_owned(), node.into());
-        let event = Event { kind, subject, at: shift.own(at), summary, details };
+        let event = Event { kind: alert.as_str(), subject, at: shift.own(at), summary, details };
         Some(Handed { id, webhook, is_own: run == self.gossip.run, event })
     }
 }

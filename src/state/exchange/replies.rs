@@ -39,7 +39,6 @@ pub(super) fn bytes(value: Value) -> Option<Vec<u8>> {
     }
 }
 
-/// A text.
 pub(super) fn text(value: Value) -> Option<String> {
     String::from_utf8(bytes(value)?).ok()
 }

@@ -241,28 +241,20 @@ impl FetchRow {
 
 impl Climber {
     fn of(key: &LadderKey) -> Option<Self> {
-        let network = match key.network {
-            Some(network) => Some(network_text(network)?),
-            None => None,
-        };
         Some(Self {
             site: key.site.clone(),
             token: key.product_token.clone(),
             standing: key.outcome.as_str().to_owned(),
-            network,
+            network: optional(key.network, network_text)?,
         })
     }
 
     fn key(&self) -> Option<LadderKey> {
-        let network = match &self.network {
-            Some(text) => Some(network(text)?),
-            None => None,
-        };
         Some(LadderKey {
             site: name(&self.site)?,
             product_token: name(&self.token)?,
             outcome: Outcome::from_word(&self.standing)?,
-            network,
+            network: optional(self.network.as_deref(), network)?,
         })
     }
 }
@@ -274,7 +266,7 @@ impl StepRow {
     }
 
     pub(super) fn step(&self, shift: Shift) -> Option<RungStep> {
-        let rung = Rung::ALL.into_iter().find(|rung| rung.as_str() == self.rung)?;
+        let rung = Rung::from_word(&self.rung)?;
         Some(RungStep { key: self.climber.key()?, rung, at: shift.own(self.at) })
     }
 }
@@ -308,10 +300,7 @@ impl OpeningRow {
     }
 
     pub(super) fn opening(&self, shift: Shift) -> Option<Opening> {
-        let search_engine = match &self.search_engine {
-            Some(token) => Some(name(token)?),
-            None => None,
-        };
+        let search_engine = optional(self.search_engine.as_deref(), name)?;
         Some(Opening { site: name(&self.site)?, at: shift.own(self.at), search_engine })
     }
 }
@@ -332,13 +321,9 @@ impl BreakerRow {
 
     fn count(&self, shift: Shift) -> Option<BreakerCount> {
         let refused = self.refused.iter().filter_map(|row| {
-            let product_token = match &row.token {
-                Some(token) => Some(name(token)?),
-                None => None,
-            };
             Some(RefusedCount {
                 network: network(&row.network)?,
-                product_token,
+                product_token: optional(row.token.as_deref(), name)?,
                 is_declared: row.declared,
                 requests: row.requests,
             })
@@ -355,16 +340,12 @@ impl BreakerRow {
 
 impl PaceRow {
     fn of(one: &PaceCount, shift: Shift) -> Option<Self> {
-        let network = match one.network {
-            Some(network) => Some(network_text(network)?),
-            None => None,
-        };
         let per = u64::try_from(one.pace.per().as_millis()).ok()?;
         Some(Self {
             scope: one.scope.clone(),
             token: one.product_token.clone(),
             standing: one.outcome.as_str().to_owned(),
-            network,
+            network: optional(one.network, network_text)?,
             pace: (one.pace.requests(), per),
             times: one.times,
             burst: one.burst,
@@ -374,19 +355,11 @@ impl PaceRow {
     }
 
     fn count(&self, shift: Shift) -> Option<PaceCount> {
-        let network = match &self.network {
-            Some(text) => Some(network(text)?),
-            None => None,
-        };
-        let product_token = match &self.token {
-            Some(token) => Some(name(token)?),
-            None => None,
-        };
         Some(PaceCount {
             scope: name(&self.scope)?,
-            product_token,
+            product_token: optional(self.token.as_deref(), name)?,
             outcome: Outcome::from_word(&self.standing)?,
-            network,
+            network: optional(self.network.as_deref(), network)?,
             pace: Pace::new(self.pace.0, Duration::from_millis(self.pace.1))?,
             times: self.times.max(1),
             burst: self.burst,
@@ -408,6 +381,11 @@ fn network_text(network: Network) -> Option<String> {
 
 fn network(text: &str) -> Option<Network> {
     Some(Network::parse(text)).filter(|network| !matches!(network, Network::Hashed(_)))
+}
+
+/// A value that may be absent; `None` if it is there and can't be read.
+fn optional<T, U>(value: Option<T>, read: impl FnOnce(T) -> Option<U>) -> Option<Option<U>> {
+    value.map_or(Some(None), |value| read(value).map(Some))
 }
 
 fn name(text: &str) -> Option<String> {

@@ -14,7 +14,6 @@ use super::rows::lenient;
 
 /// The most statements of a run; the oldest are forgotten.
 const MOST: usize = 512;
-/// The most runs.
 const MOST_RUNS: usize = 1_024;
 
 /// All editions that a node serves.

@@ -5,7 +5,6 @@ use crate::{
     rules::enforce::{Probed, Rulebook},
 };
 
-/// Logs the problems of a rulebook.
 pub(super) fn log_problems(rulebook: &Rulebook) {
     for site in rulebook.sites() {
         if let Some(finding) = &site.finding {

@@ -98,7 +98,6 @@ impl Proofs {
 }
 
 impl Proof {
-    /// The proof of a suffix.
     fn of<'p>(suffix: &str, proofs: &'p mut Vec<Self>) -> &'p mut Self {
         let at = proofs.iter().position(|proof| proof.is_for(suffix)).unwrap_or_else(|| {
             proofs.push(Self { suffix: suffix.to_owned(), proven: None, probed: None });

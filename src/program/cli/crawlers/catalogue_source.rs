@@ -26,7 +26,6 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Reads the catalogue.
     pub(super) fn read(&self) -> Result<Catalogue, Error> {
         match (&self.config, &self.catalogue) {
             (Some(file), _) => {

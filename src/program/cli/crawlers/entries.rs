@@ -39,7 +39,6 @@ fn row(crawler: &Crawler) -> Value {
     row
 }
 
-/// The purpose with this name.
 pub(in crate::program::cli) fn purpose_of(name: &str) -> Result<Purpose, Error> {
     Purpose::from_name(name).ok_or_else(|| {
         let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());

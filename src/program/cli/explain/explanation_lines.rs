@@ -4,7 +4,6 @@ use std::io::Write;
 
 use crate::{program::console::exit::Error, review::explanation::Line};
 
-/// Prints lines.
 pub(super) fn print(out: &mut dyn Write, lines: &[Line]) -> Result<(), Error> {
     Ok(lines.iter().try_for_each(|line| writeln!(out, "{line}"))?)
 }

@@ -9,7 +9,6 @@ use crate::{
     rules::policy::Policy,
 };
 
-/// The database of the policy.
 pub(in crate::program::cli) fn database(policy: &Policy) -> Result<Store, Error> {
     let location = database::location(policy)?.ok_or_else(|| {
         Error::Refused("the policy names no database (set 'violations.database')".to_owned())

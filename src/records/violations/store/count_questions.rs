@@ -17,7 +17,6 @@ use crate::{
     },
 };
 
-/// All hours with counts.
 const HOURS: &str = "SELECT hour, version FROM counted_hours ORDER BY hour";
 const COUNTS: &str = "SELECT hour, series, requests, folded, dropped FROM rollups \
     WHERE hour BETWEEN ? AND ? ORDER BY hour";

@@ -171,7 +171,6 @@ impl Store {
     }
 }
 
-/// A column in SQL.
 const fn sql(column: RecordColumn) -> &'static str {
     match column {
         RecordColumn::ProductToken => "product_token",

@@ -2,7 +2,30 @@
 
 use rusqlite::{Connection, params};
 
-use crate::records::record::Overflow;
+use super::{connection::Store, values::time};
+use crate::records::record::{Error, Overflow};
+
+impl Store {
+    /// The overflow of all runs, the highest count first.
+    pub fn overflow(&self) -> Result<Vec<Overflow>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.overflow();
+        }
+        let sql = "SELECT site, product_token, rule, sum(count), min(first), max(last) \
+                   FROM overflow GROUP BY site, product_token, rule \
+                   ORDER BY sum(count) DESC, site, product_token, rule";
+        self.all(sql, [], |row| {
+            Ok(Overflow {
+                site: row.get(0)?,
+                product_token: row.get(1)?,
+                rule: row.get(2)?,
+                count: row.get::<_, i64>(3)?.unsigned_abs(),
+                first: time(row.get(4)?, 4)?,
+                last: time(row.get(5)?, 5)?,
+            })
+        })
+    }
+}
 
 /// Adds counts of this run.
 pub(super) fn add(connection: &Connection, overflow: &[Overflow]) -> rusqlite::Result<()> {
@@ -15,32 +38,4 @@ pub(super) fn add(connection: &Connection, overflow: &[Overflow]) -> rusqlite::R
         insert.execute(params![site, product_token, rule, count.cast_signed(), first, last])?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Overflow;
-    use crate::records::{
-        record::Error,
-        violations::store::{connection::Store, values::time},
-    };
-
-    impl Store {
-        /// The overflow of all runs, the highest count first.
-        pub(in crate::records::violations) fn overflow(&self) -> Result<Vec<Overflow>, Error> {
-            let sql = "SELECT site, product_token, rule, sum(count), min(first), max(last) \
-                       FROM overflow GROUP BY site, product_token, rule \
-                       ORDER BY sum(count) DESC, site, product_token, rule";
-            self.all(sql, [], |row| {
-                Ok(Overflow {
-                    site: row.get(0)?,
-                    product_token: row.get(1)?,
-                    rule: row.get(2)?,
-                    count: row.get::<_, i64>(3)?.unsigned_abs(),
-                    first: time(row.get(4)?, 4)?,
-                    last: time(row.get(5)?, 5)?,
-                })
-            })
-        }
-    }
 }

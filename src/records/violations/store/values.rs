@@ -8,7 +8,6 @@ use rusqlite::{
 
 use crate::{base::text::Text, records::record::Value};
 
-/// The time of a column.
 pub(super) fn time(milliseconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
     Timestamp::from_millisecond(milliseconds).map_err(|error| unreadable(column, error))
 }

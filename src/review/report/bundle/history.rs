@@ -115,7 +115,6 @@ impl<'a> History<'a> {
         (rows, missing)
     }
 
-    /// The bytes of an edition.
     pub(super) fn bytes(&self, edition: &str) -> Option<&'a [u8]> {
         self.bytes.get(edition).map(|edition| edition.bytes.as_ref())
     }

@@ -71,7 +71,6 @@ impl Facts<'_> {
         (listed.collect(), more)
     }
 
-    /// The counts of one standing in words.
     pub(super) fn standing_words(&self, count: &Count) -> &'static str {
         match (count.standing.as_str(), count.evidence.as_deref()) {
             ("confirmed", Some("signature")) => "confirmed by a signature of the operator",

@@ -56,7 +56,6 @@ pub fn rules(now: &[Counted], before: &[Counted]) -> Vec<RuleRow> {
     rows
 }
 
-/// One row for each path.
 pub(super) fn paths(now: &[Place], before: &[Place]) -> Vec<PathRow> {
     let is_complete = before.len() < MOST_PATHS_BEFORE;
     let before: HashMap<&str, u64> =

@@ -87,10 +87,7 @@ pub(super) fn read(
 fn address(at: &At<'_>, findings: &mut Findings) -> Option<Address> {
     match Address::parse(at.text(findings)?) {
         Ok(address) => Some(address),
-        Err(fault) => {
-            findings.refuse(at, fault.message, fault.help);
-            None
-        }
+        Err(fault) => findings.refused(at, fault.message, fault.help),
     }
 }
 

@@ -120,13 +120,11 @@ pub(super) fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
         }
         [] => {
             let help = "write 'certificate' and 'key', or 'certificates', or 'acme'";
-            findings.refuse(at, "no certificate", help);
-            None
+            findings.refused(at, "no certificate", help)
         }
         several => {
             let message = format!("{} beside each other", several.join(" and "));
-            findings.refuse(at, message, "keep one of them; 'certificates' is a list");
-            None
+            findings.refused(at, message, "keep one of them; 'certificates' is a list")
         }
     }
 }
@@ -196,13 +194,11 @@ fn exact_host(at: &At<'_>, findings: &mut Findings) -> Option<String> {
         Host::Below(_) => {
             let help = "name the hosts one by one, or get a certificate for the star by DNS and \
                         name its files in 'certificates'";
-            findings.refuse(at, "the proof over HTTP is for exact names only", help);
-            None
+            findings.refused(at, "the proof over HTTP is for exact names only", help)
         }
         Host::Exact(host) => {
             let message = format!("'{}' is no name on the internet", shown(host));
-            findings.refuse(at, message, "write for example www.example.com");
-            None
+            findings.refused(at, message, "write for example www.example.com")
         }
     }
 }

@@ -37,7 +37,6 @@ impl KnownHosts {
         covering.max_by_key(|(specificity, _)| *specificity).and_then(|(_, all)| all.first())
     }
 
-    /// The origin with this host and port.
     fn origin_at(&self, host: &str, port: u16) -> Option<&Origin> {
         let mut origins = self.0.iter().flat_map(|(_, origins)| origins);
         origins.find(|origin| is_at(origin, host, port))

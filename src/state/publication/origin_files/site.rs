@@ -43,7 +43,6 @@ impl Default for Caution {
 }
 
 impl WatchedSite {
-    /// The site of this policy.
     pub(in crate::state::publication) fn of(site: &policy::Site, policy: &Policy) -> Self {
         let policy::RobotsTxt { accept_full_disallow, vanish_after, .. } = site.robots_txt;
         let is_secure = policy.server.listen.iter().any(|listener| listener.tls.is_some());

@@ -169,7 +169,6 @@ impl Watch {
         self.unknown_since.is_some()
     }
 
-    /// The file that is held.
     pub(super) fn held(&self) -> Option<&OriginFile> {
         self.held.as_ref().map(|held| &held.file)
     }

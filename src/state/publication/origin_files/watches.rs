@@ -100,7 +100,6 @@ impl Watches {
         self.reports.put(&one.site.name, one.watch.report());
     }
 
-    /// The watch of a site.
     pub(super) fn watch(&self, site: &str) -> Option<&Watch> {
         self.sites.iter().find(|one| one.site.name == site).map(|one| &one.watch)
     }

@@ -47,7 +47,6 @@ impl<'a> Bench<'a> {
         rows.unwrap_or_default().iter().copied()
     }
 
-    /// The edition of a row.
     pub(super) fn edition_of(&self, row: &Row) -> Option<&Edition> {
         self.editions.get(row.file.as_str())
     }
