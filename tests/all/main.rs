@@ -50,6 +50,7 @@ mod evasion; // other spellings of a path
 mod fleet_disorder; // clocks that are set, and nodes with different servers
 mod fleet_model; // three real nodes, against an independent judge
 mod fleet_simulation; // many nodes judge as one, whatever is late or lost
+mod followed_lists; // lists of crawlers that others maintain
 mod forwarded_fields; // request fields that an origin may take for something else
 mod origins; // the same, with real origins behind the program
 mod other_forms; // other forms of closed paths are no violations

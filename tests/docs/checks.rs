@@ -85,7 +85,7 @@ fn codes(text: &str) -> Vec<String> {
     let is_code = |part: &&&str| {
         part.split_once('.').is_some_and(|(room, fault)| {
             ROOMS.contains(&room)
-                && fault != "txt"
+                && !["txt", "folder"].contains(&fault)
                 && !fault.is_empty()
                 && fault.bytes().all(|octet| {
                     octet.is_ascii_lowercase() || octet.is_ascii_digit() || octet == b'_'

@@ -50,6 +50,8 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),
         ("`fleet`", top(&format!("fleet: {{ {ODD} }}"))),
         ("`alerts[]`", top(&format!("alerts: [{{ {ODD} }}]"))),
+        ("`catalogue`", top(&format!("catalogue: {{ {ODD} }}"))),
+        ("`catalogue.follow[]`", top(&format!("catalogue: {{ follow: [{{ {ODD} }}] }}"))),
         ("`crawlers[]`", top(&format!("crawlers: [{{ {ODD} }}]"))),
         ("`crawler_sets.*`", top(&format!("crawler_sets: {{ a: {{ {ODD} }} }}"))),
         ("`tests[]`", top(&format!("tests: [{{ {ODD} }}]"))),

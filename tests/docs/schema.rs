@@ -63,7 +63,7 @@ fn errors(policy: &Value) -> Vec<String> {
         object.entry("catalogue").or_insert_with(|| json!("few.yaml"));
     }
     let text = serde_json::to_string(&policy).expect("JSON");
-    let open = &mut |_: &Path| Ok(few.as_bytes().to_vec());
+    let open = &mut |_: policy::OtherFile, _: &Path| Ok(few.as_bytes().to_vec());
     let (_, findings) = policy::read_with("beadle.yaml", text.as_bytes(), open);
     let errors = findings.iter().filter(|one| one.severity == Severity::Error);
     errors.map(ToString::to_string).collect()

@@ -304,6 +304,7 @@ fn facts(entry: &Crawler) -> Vec<Fact> {
         fact("described at", entry.documentation().unwrap_or("none known")),
         fact("groups in robots.txt", &groups.join(", ")),
     ];
+    facts.extend(entry.list_in_words().map(|list| fact("from", &list)));
     let evidence = [
         (!entry.ip_ranges().is_empty()).then_some("addresses"),
         (!entry.reverse_dns().is_empty()).then_some("names of addresses"),

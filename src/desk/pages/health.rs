@@ -156,6 +156,14 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
         let sentence = format!("The certificate {file} is not renewed: {reason}.");
         troubles.push(Trouble { sentence, link: None });
     }
+    for alerts::ListTrouble { url, reason, .. } in &state.lists {
+        let sentence = format!(
+            "The list of crawlers at {} changes nothing, and the last good copy stays in use: {}.",
+            shown(url),
+            shown(reason)
+        );
+        troubles.push(Trouble { sentence, link: policy() });
+    }
     for trouble in &state.fronts {
         let sentence = format!("{trouble}. Likely, {}. {}.", trouble.cause(), trouble.repair());
         troubles

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     event::Event,
-    observation::{NotRenewed, Quarantined, State, Tally},
+    observation::{ListTrouble, NotRenewed, Quarantined, State, Tally},
     offenders::{Offender, Offenders},
     rates::{Counts, Name, Rates},
 };
@@ -270,6 +270,21 @@ fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
         let summary = format!("certificate {file} is not renewed: {reason}");
         let details = json!({ "file": file, "reason": reason });
         add(AlertKind::CertificateNotRenewed, file, summary, details);
+    }
+    if !state.pending.is_empty() {
+        let names: Vec<&str> = state.pending.iter().map(String::as_str).take(MOST_NAMED).collect();
+        let summary = format!(
+            "{} crawlers of followed lists are recorded and never refused until 'beadle crawlers \
+             accept'",
+            state.pending.len()
+        );
+        let details = json!({ "crawlers": names, "count": state.pending.len() });
+        add(AlertKind::NewCrawlers, &state.pending.join(" "), summary, details);
+    }
+    for ListTrouble { url, reason, .. } in state.lists.iter().filter(|one| one.is_refused) {
+        let summary = format!("the list of crawlers at {url} is refused: {reason}");
+        let details = json!({ "list": url, "reason": reason });
+        add(AlertKind::ListRefused, url, summary, details);
     }
     for trouble in &state.fronts {
         let fronts::Trouble { site, target, askers, finding } = trouble;

@@ -13,7 +13,9 @@
 pub use self::{
     conditions::Watcher,
     event::Event,
-    observation::{Certificate, NotRenewed, Quarantined, Refusal, State, Tally, Trouble},
+    observation::{
+        Certificate, ListTrouble, NotRenewed, Quarantined, Refusal, State, Tally, Trouble,
+    },
     offenders::Offender,
     relay::{Handed, Relay},
     watch::{EVERY, run},

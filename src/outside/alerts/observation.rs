@@ -29,6 +29,10 @@ pub struct State {
     pub lost: u64,
     /// What servers in front of Beadle do to its answers.
     pub fronts: Vec<fronts::Trouble>,
+    /// What is wrong with the lists of crawlers that the policy follows.
+    pub lists: Vec<ListTrouble>,
+    /// The crawlers of these lists that the operator has not accepted.
+    pub pending: Vec<String>,
     /// The requests of crawlers since the start.
     pub tallies: Vec<Tally>,
 }
@@ -49,6 +53,17 @@ pub struct Quarantined {
     pub site: String,
     /// What is wrong with the new one.
     pub reason: &'static str,
+}
+
+/// A list of crawlers whose last fetch changed nothing. The last good copy stays in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListTrouble {
+    /// Its URL.
+    pub url: String,
+    /// What is wrong.
+    pub reason: String,
+    /// Whether a list came that is refused. Otherwise none came.
+    pub is_refused: bool,
 }
 
 /// A destination of records that is not written.

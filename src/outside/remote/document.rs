@@ -16,6 +16,11 @@ pub struct Document {
 }
 
 impl Document {
+    /// Bytes without a signature.
+    pub const fn unsigned(bytes: Vec<u8>) -> Self {
+        Self { bytes, signature: None }
+    }
+
     /// The number in the first line that begins with `# serial:`. It is a comment, so that a document is
     /// bytes here. 0 without such a line, `None` without a number in it.
     pub(super) fn serial(&self) -> Option<u64> {

@@ -137,6 +137,7 @@ fn of_visit(visit: &Visit<'_>, written: &str, rungs: Rungs) -> Explanation {
         crawl_delay_enforced: pace.map(|one| one.is_enforced),
         rate_limits: visit.limits().iter().map(limit_text).collect(),
         people_first: people_first(visit),
+        list: visit.claim.tokens().find_map(|name| name.known()?.list_in_words()),
         train_ai: use_of(&usages, Category::TrainAi),
         search: use_of(&usages, Category::Search),
         preferences: usages.iter().flat_map(|one| one.records.iter()).map(preference).collect(),

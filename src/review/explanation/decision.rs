@@ -45,6 +45,9 @@ pub struct Explanation {
     /// Whom the client makes room for at the origin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people_first: Option<String>,
+    /// The followed list that the crawler comes from, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list: Option<String>,
     /// Whether the site lets the client train models on the content: `yes` or `no`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub train_ai: Option<&'static str>,

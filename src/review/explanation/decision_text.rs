@@ -35,6 +35,7 @@ pub(super) fn lines(
         format!("{tokens} ({})", row.claim.class)
     };
     lines.push(Line::new("client", escape::shown(&client)));
+    lines.extend(row.list.iter().map(|list| Line::new("from", &**list)));
     if !row.claim.product_tokens.is_empty() {
         let by = row.evidence.map(|evidence| format!(" (by {evidence})")).unwrap_or_default();
         lines.push(Line::new("standing", format!("{}{by}", row.standing)));

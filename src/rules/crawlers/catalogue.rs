@@ -66,6 +66,17 @@ impl Catalogue {
         if findings.is_empty() { Ok(Self { referrers, ..self }) } else { Err(findings) }
     }
 
+    /// The same crawlers and operators, with more entries.
+    ///
+    /// # Errors
+    ///
+    /// See [`Self::new`].
+    pub fn with_entries(&self, more: Vec<Entry>) -> Result<Self, Vec<Diagnostic>> {
+        let known = self.iter().map(|crawler| crawler.entry().clone());
+        let referrers = self.referrers.clone();
+        Self::new(known.chain(more)).map(|made| Self { referrers, ..made })
+    }
+
     /// The operator of crawlers that sends people from a host in lower case.
     pub fn operator_of(&self, host: &str) -> Option<&str> {
         self.referrers.operator(host)

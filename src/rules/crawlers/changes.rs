@@ -143,6 +143,7 @@ fn facts(entry: &Entry) -> [Fact; 21] {
         ip_format,
         reverse_dns,
         signature_agent,
+        source: _,
     } = entry;
     let decides = |key: &'static str, value: String| Fact { key, decides: true, value };
     let informs = |key: &'static str, value: String| Fact { key, decides: false, value };

@@ -128,6 +128,30 @@ impl Crawler {
             || self.entry.signature_agent.is_some()
     }
 
+    /// The URL of the followed list that it comes from.
+    pub fn list(&self) -> Option<&str> {
+        self.entry.source.as_ref().map(|source| source.url.as_str())
+    }
+
+    /// Whether it comes from a followed list, and the operator has not accepted it. Its requests are
+    /// recorded, and never refused.
+    pub fn is_pending(&self) -> bool {
+        self.entry.source.as_ref().is_some_and(|source| !source.is_accepted)
+    }
+
+    /// The followed list that it comes from, in words.
+    pub fn list_in_words(&self) -> Option<String> {
+        let list = escape::shown(self.list()?);
+        Some(match self.is_pending() {
+            true => format!("{list} (never refused until 'beadle crawlers accept')"),
+            false => format!("{list} (accepted)"),
+        })
+    }
+
+    pub(super) fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
     pub(super) fn user_agent_pattern(&self) -> Option<&str> {
         self.entry.user_agent_pattern.as_deref()
     }

@@ -100,6 +100,19 @@ pub struct Entry {
     /// The origin that it sends in `Signature-Agent`.
     #[serde(default)]
     pub signature_agent: Option<String>,
+    /// The followed list that it comes from. No file has it.
+    #[serde(skip)]
+    pub source: Option<Source>,
+}
+
+/// The followed list that an entry comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The URL of the list.
+    pub url: String,
+    /// Whether the operator has accepted the name. Requests with another one are recorded, and never
+    /// refused.
+    pub is_accepted: bool,
 }
 
 /// The cause of a crawler's requests; determines its [`Class`](super::Class).

@@ -102,6 +102,7 @@ fn bounds(entry: &Entry, findings: &mut Vec<Diagnostic>) {
         ignores_star: _,
         status: _,
         matching: _,
+        source: _,
     } = entry;
     let lists = [aliases, group_names, falls_back_to, borrows, phrases, ip_ranges, reverse_dns];
     let texts = [operator, documentation, contact, user_agent_pattern, ip_format, signature_agent];

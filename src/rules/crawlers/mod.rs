@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! entry, audit, changes    catalogue files: as written, checked, compared
+//! foreign_list, subscription   lists that others maintain, and what they add
 //! crawler, catalogue       one known crawler; all of them, by name
 //! words, name_table        a text as words; names that are looked up by word
 //! site_names, patterns     names of a site's groups; crawlers without a name of their own
@@ -29,6 +30,7 @@ mod class;
 mod crawler;
 mod entry;
 mod foreign_file;
+mod foreign_list;
 mod lookup;
 mod name;
 mod name_table;
@@ -43,6 +45,7 @@ mod shared_domains;
 mod site_names;
 mod standing;
 mod stored_claim;
+mod subscription;
 mod systems;
 mod table_id;
 mod user_agent;
@@ -54,8 +57,9 @@ pub use claim::Claim;
 pub use class::Class;
 pub use crawler::{Crawler, check_suffix};
 pub use entry::{
-    CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, OperatorEntry, Robots, Status,
+    CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, OperatorEntry, Robots, Source, Status,
 };
+pub use foreign_list::{Listed, read_list};
 pub use name::Name;
 pub use patterns::check_pattern;
 pub use purpose::Purpose;
@@ -63,6 +67,7 @@ pub use recent::Recent;
 pub use shared_domains::is_shared;
 pub use site_names::{SiteNames, is_findable};
 pub use standing::{Evidence, Outcome, Standing, Testimony};
+pub use subscription::{Followed, ListUpdate, accepted_names};
 
 #[cfg(test)]
 mod tests;

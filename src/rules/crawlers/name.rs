@@ -35,6 +35,11 @@ impl<'a> Name<'a> {
         }
     }
 
+    /// Whether it is a name of a followed list that the operator has not accepted.
+    pub fn is_pending(self) -> bool {
+        self.known().is_some_and(Crawler::is_pending)
+    }
+
     /// Whether the name identifies a crawler, and not only the program that it runs.
     pub(super) fn is_crawler(self) -> bool {
         !self.known().is_some_and(Crawler::is_program)

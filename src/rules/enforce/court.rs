@@ -11,6 +11,7 @@ use crate::{
 
 use super::{
     decision::{Action, Decision, Judgement, Reason},
+    edition::RuleSource,
     excuse::Excuse,
     group::{allows, group_for, group_of, listed_group},
     knowledge::Knowledge,
@@ -75,7 +76,8 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
             Some(group) => self.judge(Some(claimant), group, Binding::Name(claimant.name), mode),
             None => pass(Reason::Unbound, claimant.standing),
         };
-        unmask(self.site, claimant, decision)
+        let decision = unmask(self.site, claimant, decision);
+        if claimant.name.is_pending() { recorded(self.site, decision) } else { decision }
     }
 
     /// Judges by the group that names a library or tool in a crawler's User-Agent. `*` does not
@@ -276,6 +278,22 @@ fn unmask<'r>(site: &'r Site, claimant: Claimant<'r>, decision: Decision<'r>) ->
         rule: None,
     }));
     Decision { action, reason: Reason::Impostor, judgement, ..decision }
+}
+
+/// Records what a name of a followed list does, and refuses nothing, until the operator accepts the name.
+/// A group of the origin's own file counts as before.
+fn recorded<'r>(site: &'r Site, decision: Decision<'r>) -> Decision<'r> {
+    let edition = site.edition();
+    let is_origins = |judgement: Judgement<'r>| {
+        let source = judgement.rule.and_then(|rule| edition.source(rule.line));
+        let is_star = judgement.group == edition.matcher().star();
+        !is_star && matches!(source, Some(RuleSource::Origin(_)))
+    };
+    if decision.judgement.is_some_and(is_origins) {
+        return decision;
+    }
+    let (action, mode) = (decision.action.min(Action::Log), decision.mode.min(Mode::Log));
+    Decision { action, mode, rung: None, ..decision }
 }
 
 /// The action for a violation in this mode.

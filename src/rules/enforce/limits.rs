@@ -57,14 +57,16 @@ pub fn applied_limits<'r>(
 }
 
 /// The name of a client that a limit counts: the first that it names, else the primary one for `*`.
-/// `None` if it does not count the client.
+/// `None` if it does not count the client, as one that only has names which the operator has not
+/// accepted.
 fn counted_name<'r>(
     site: &Site,
     limit: &RateLimit,
     case: Case<'r, '_>,
 ) -> Option<Option<Name<'r>>> {
     let mut names = case.claim.tokens().chain(case.claim.programs());
-    if let Some(name) = names.find(|name| has_name(&limit.tokens, *name)) {
+    let is_counted = |name: &Name<'_>| !name.is_pending() && has_name(&limit.tokens, *name);
+    if let Some(name) = names.find(is_counted) {
         return Some(Some(name));
     }
     (limit.all && is_bound(site, case)).then(|| case.claim.primary())
@@ -73,8 +75,10 @@ fn counted_name<'r>(
 /// Whether a group for `*` would bind the client, and no person sends its requests.
 fn is_bound(site: &Site, case: Case<'_, '_>) -> bool {
     let star_binds = &site.enforcement.star_binds;
-    match case.claim.primary() {
+    let accepted = case.claim.tokens().find(|name| !name.is_pending());
+    match accepted {
         Some(name) => is_in_star(star_binds, name),
+        None if !case.claim.is_empty() => false,
         None => case.nameless().is_some_and(|class| star_binds.contains(&class)),
     }
 }
@@ -90,7 +94,8 @@ pub fn rank(
     if !is_bound(site, case) {
         return None;
     }
-    let Some(name) = case.claim.primary() else { return Some(order.len()) };
+    let accepted = case.claim.tokens().find(|name| !name.is_pending());
+    let Some(name) = accepted else { return Some(order.len()) };
     let outcome = case.standing(name, knowledge).outcome;
     let own = first_for(&site.enforcement, Some(name), outcome);
     if own.is_some_and(|one| one.mode == Mode::Off) {

@@ -7,7 +7,7 @@ use crate::{
     formats::robots::{OriginFile, Target},
     rules::{
         crawlers::{self, Catalogue, Crawler, Outcome, Standing},
-        policy::Policy,
+        policy::{Policy, read_with},
     },
 };
 
@@ -596,5 +596,54 @@ fn a_merged_file_of_the_origin_stays_until_another_is_known() {
     ] {
         let found = compile(robots_txt, file, Some(&first));
         assert_eq!(found.sites()[0].origin_file, expected, "{robots_txt}");
+    }
+}
+
+#[test]
+fn a_name_of_a_followed_list_is_recorded_and_never_refused_until_it_is_accepted() {
+    let rulebook = |accepted: &str, enforcement: &str, robots_txt: &str| {
+        let text = format!(
+            "catalogue: {{ follow: [{{ url: \"https://a.example/x\", format: ai-robots-json }}] }}\n\
+             sites: [{{ hosts: [a.example], origin: \"http://127.0.0.1:1\", \
+             enforcement: {{ {enforcement} }}, robots_txt: {{ {robots_txt} groups: [\
+             {{ user_agents: [\"purpose:ai-training\"], disallow: [/closed/] }}, \
+             {{ user_agents: [\"*\"], disallow: [/star/] }}] }} }}]"
+        );
+        let kept = r#"{"names":1,"crawlers":[{"name":"NewBot","product_token":"NewBot",
+            "operator":null,"purpose":"ai-training"}]}"#;
+        let (policy, findings) = read_with("p", text.as_bytes(), &mut |_, file| {
+            let is_accepted = file.ends_with("accepted");
+            Ok(if is_accepted { accepted } else { kept }.as_bytes().to_vec())
+        });
+        let policy = policy.unwrap_or_else(|| panic!("{findings:?}"));
+        let mut history = History::after(None, hour(0));
+        let file = OriginFile::Present(b"User-agent: NewBot\nDisallow: /own/\n".as_slice().into());
+        history.origins.insert("a.example".to_owned(), file);
+        let rulebook = Rulebook::compile_with(&policy, &mut history);
+        let new = policy.catalogue.find("NewBot").map(crawlers::Name::Known);
+        let (_, site) = rulebook.site(Some("a.example")).expect("the only site");
+        let of = Treatment::of(&site.enforcement, new, Standing::UNVERIFIABLE, false);
+        (rulebook, of)
+    };
+    let (block, merge) = ("mode: block", "source: merge,");
+    let limits = "mode: block, overrides: [{ user_agents: ['purpose:ai-training'], mode: block }]";
+    let refuse = "mode: block, other_forms: refuse";
+    let both = "GPTBot/1.0 NewBot/1.0";
+    for (accepted, enforcement, robots_txt, user_agent, target, expected) in [
+        ("", block, "", "NewBot/1.0", "/closed/x", "log robots.disallow NewBot"),
+        ("", limits, "", "NewBot/1.0", "/closed/x", "log robots.disallow NewBot"),
+        ("", refuse, "", "NewBot/1.0", "//closed/x", "log robots.form NewBot"),
+        ("", "ladder: {}", "", "NewBot/1.0", "/closed/x", "log robots.disallow NewBot"),
+        ("", "mode: 'off'", "", "NewBot/1.0", "/closed/x", "pass enforcement.off -"),
+        ("newbot", block, "", "NewBot/1.0", "/closed/x", "block robots.disallow NewBot"),
+        // It hides no other name.
+        ("", block, "", both, "/closed/x", "block robots.disallow GPTBot"),
+        // The origin's own file names it.
+        ("", block, merge, "NewBot/1.0", "/own/x", "block robots.disallow NewBot"),
+    ] {
+        let (rulebook, of) = rulebook(accepted, enforcement, robots_txt);
+        let found = decided(&rulebook, user_agent, target);
+        assert_eq!(found, expected, "{enforcement} {robots_txt} {user_agent} {target}");
+        assert_eq!(of <= Treatment::Log, accepted.is_empty(), "{enforcement}");
     }
 }

@@ -40,6 +40,8 @@ impl Treatment {
             None if name.is_some() && enforcement.ladder.is_some() => Self::Ladder,
             None => Self::of_mode(enforcement.mode),
         };
+        let is_pending = name.is_some_and(Name::is_pending);
+        let own = if is_pending { own.min(Self::Log) } else { own };
         let is_spared = own == Self::Block
             && is_by_star
             && name.is_some_and(|name| is_protected(enforcement, name, standing));

@@ -1,13 +1,38 @@
-//! The keys of `crawlers` and `crawler_sets`.
+//! The keys of `catalogue`, `crawlers` and `crawler_sets`.
 
 use super::{
     section::{
         Absent::{Required, Value, Words},
         NONE, Section,
-        Shape::{Boolean, Choice, List, Purpose, Text},
+        Shape::{Boolean, Choice, List, Purpose, Sections, Text},
         key,
     },
-    values::URL,
+    values::{FILE, TIME, URL},
+};
+
+/// `catalogue`, if it is more than a file.
+pub static CATALOGUE: Section = Section {
+    path: "catalogue",
+    one_of: &[],
+    keys: &[
+        key("file", FILE, Words("the built-in catalogue")).means("a newer catalogue"),
+        key("follow", Sections(&FOLLOW), NONE)
+            .means("lists of crawlers that others maintain, each fetched regularly"),
+        key("folder", FILE, Words("`catalogue` beside the database"))
+            .means("keeps the last good copy of each list, and the names that you accept"),
+    ],
+};
+
+/// `catalogue.follow[]`.
+pub static FOLLOW: Section = Section {
+    path: "catalogue.follow[]",
+    one_of: &[],
+    keys: &[
+        key("url", URL, Required).means("where to fetch it; `http://` is for this machine alone"),
+        key("format", Choice(&["ai-robots-json"]), Required)
+            .means("its format: robots.json of ai.robots.txt"),
+        key("every", TIME, Value("1d")).means("how often to fetch it, from 1 hour to 7 days"),
+    ],
 };
 
 /// `crawlers[]`.

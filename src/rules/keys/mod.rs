@@ -8,7 +8,7 @@
 
 pub use self::{
     beside_sites::{ALERT, CLICKHOUSE, EVIDENCE, VIOLATIONS},
-    crawlers::{CRAWLER, CRAWLER_SET},
+    crawlers::{CATALOGUE, CRAWLER, CRAWLER_SET, FOLLOW},
     enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, RATE_LIMIT},
     fleet::FLEET,
     preferences::PREFERENCE,
@@ -27,7 +27,7 @@ mod section; // a section, a key, the shape of a value
 mod values; // shapes that several sections share
 
 mod beside_sites; // violations, violations.clickhouse, evidence, alerts
-mod crawlers; // crawlers, crawler_sets
+mod crawlers; // catalogue, crawlers, crawler_sets
 mod enforcement; // sites[].enforcement
 mod fleet; // fleet
 mod preferences; // sites[].preferences

@@ -2,7 +2,7 @@
 
 use super::{
     beside_sites::{ALERT, EVIDENCE, VIOLATIONS},
-    crawlers::{CRAWLER, CRAWLER_SET},
+    crawlers::{CATALOGUE, CRAWLER, CRAWLER_SET},
     fleet::FLEET,
     preferences::USE,
     section::{
@@ -30,7 +30,12 @@ pub static POLICY: Section = Section {
         key("fleet", Shape::Section(&FLEET), Words("none: one node"))
             .means("the server that several nodes share"),
         key("alerts", Shape::Sections(&ALERT), NONE).means("who is told of events"),
-        key("catalogue", FILE, Words("the built-in catalogue")).means("a newer catalogue"),
+        key(
+            "catalogue",
+            Either(&[FILE, Shape::Section(&CATALOGUE)]),
+            Words("the built-in catalogue"),
+        )
+        .means("the file of a newer catalogue, or the section below"),
         key("crawlers", List(&Shape::Section(&CRAWLER)), NONE)
             .means("your own crawlers, in addition to the catalogue"),
         key(

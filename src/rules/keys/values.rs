@@ -41,7 +41,7 @@ pub const STEPS: [&str; 17] = [
 ];
 
 /// The kinds of events of an alert.
-pub(super) const EVENTS: [&str; 16] = [
+pub(super) const EVENTS: [&str; 18] = [
     "new_offender",
     "violation_rate",
     "impostors",
@@ -52,6 +52,8 @@ pub(super) const EVENTS: [&str; 16] = [
     "store_trouble",
     "certificate_expiring",
     "certificate_not_renewed",
+    "new_crawlers",
+    "list_refused",
     "robots_rewritten",
     "robots_refused",
     "edge_refuses",

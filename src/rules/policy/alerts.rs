@@ -53,6 +53,10 @@ words! {
         CertificateExpiring = "certificate_expiring",
         /// A certificate could not be renewed.
         CertificateNotRenewed = "certificate_not_renewed",
+        /// A followed list has crawlers that the operator has not accepted.
+        NewCrawlers = "new_crawlers",
+        /// A followed list of crawlers is refused.
+        ListRefused = "list_refused",
         /// A front changes robots.txt.
         RobotsRewritten = "robots_rewritten",
         /// A front refuses robots.txt.

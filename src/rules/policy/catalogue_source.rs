@@ -1,36 +1,63 @@
-//! The `catalogue` key: a file that replaces the built-in catalogue.
+//! The `catalogue` key: a file that replaces the built-in catalogue, and lists to follow.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown},
-    rules::crawlers::CatalogueFile,
+    rules::{crawlers::CatalogueFile, keys},
 };
 
-use super::{catalogue_file, findings::Findings, scalar::path, shape::At};
+use super::{
+    catalogue_file,
+    fields::Fields,
+    findings::Findings,
+    follow::{self, Following},
+    other_files::{Open, OtherFile},
+    scalar,
+    shape::At,
+    yaml::Value,
+};
 
-/// Reads the bytes of a file that a policy names.
-pub(super) type Open<'o> = dyn FnMut(&Path) -> io::Result<Vec<u8>> + 'o;
+/// What a policy says about the catalogue.
+#[derive(Default)]
+pub(super) struct CatalogueSource {
+    pub(super) named: Option<NamedFile>,
+    pub(super) following: Option<Following>,
+}
 
 /// The catalogue file that a policy names.
-pub(super) struct CatalogueSource {
+pub(super) struct NamedFile {
     pub(super) path: PathBuf,
     pub(super) bytes: Vec<u8>,
     pub(super) file: CatalogueFile,
 }
 
-/// Opens and reads the catalogue file that a policy names. Returns `None`, with findings, if that
-/// fails.
+/// Reads the key: the name of a file, or a section. `database` is the file of the records. Returns
+/// `None`, with findings, if there is no catalogue.
 pub(super) fn read(
     at: &At<'_>,
+    database: Option<&Path>,
     open: &mut Open<'_>,
     findings: &mut Findings,
 ) -> Option<CatalogueSource> {
-    let path = path(at, findings)?;
-    let bytes = match open(&path) {
+    if !matches!(at.node.value, Value::Map(_)) {
+        let named = Some(named_file(at, open, findings)?);
+        return Some(CatalogueSource { named, following: None });
+    }
+    let fields = Fields::of(Some(at), &keys::CATALOGUE, findings);
+    let following = follow::read(&fields, database, findings);
+    let named = match fields.take("file") {
+        Some(at) => Some(named_file(&at, open, findings)?),
+        None => None,
+    };
+    Some(CatalogueSource { named, following })
+}
+
+/// Opens and reads the catalogue file that a policy names. Returns `None`, with findings, if that
+/// fails.
+fn named_file(at: &At<'_>, open: &mut Open<'_>, findings: &mut Findings) -> Option<NamedFile> {
+    let path = scalar::path(at, findings)?;
+    let bytes = match open(OtherFile::Catalogue, &path) {
         Ok(bytes) => bytes,
         Err(error) => {
             let shown = shown(path.display().to_string());
@@ -65,5 +92,5 @@ pub(super) fn read(
             .help("remove the key to use the built-in one, or run 'beadle crawlers update'");
         findings.add(at, warning);
     }
-    Some(CatalogueSource { path, bytes, file })
+    Some(NamedFile { path, bytes, file })
 }

@@ -3,8 +3,8 @@
 //! [`read`] turns bytes into a [`Policy`] whose every value is valid, or into findings, each with
 //! file, line, column and repair. Nothing is guessed: an unknown key, a duplicate key or a value of
 //! the wrong type is an error. The policy reference in the documentation lists all keys;
-//! [`DEFAULT_LISTEN`] and its neighbours are the defaults. A policy can name one other file, its
-//! catalogue; the caller opens it ([`read_with`]).
+//! [`DEFAULT_LISTEN`] and its neighbours are the defaults. A policy can have other files, its
+//! catalogue and copies of lists; the caller opens them ([`read_with`]).
 //!
 //! May use: diagnostic, escape, product_token, text, robots, usage, probe, robots_tag, signature,
 //! crawlers, valkey, keys.
@@ -28,10 +28,12 @@ pub use self::{
     evidence::Evidence,
     findings::Findings,
     fleet::{Alone, DEFAULT_FLEET_PREFIX, Fleet},
+    follow::{FollowedList, Following},
     host::{Host, host_in_url, split_port},
     ladder::Ladder,
     mode::{Grace, Mode, OtherForms, PaceMode},
     origin::Origin,
+    other_files::OtherFile,
     overrides::{Named, Override},
     people_first::PeopleFirst,
     places::{GroupPlaces, Spot, TagPlaces},
@@ -83,7 +85,9 @@ mod crawler_entries; // the section `crawlers`
 mod database; // violations.database and violations.clickhouse
 mod evidence; // the section `evidence`
 mod fleet; // the section `fleet`
+mod follow; // catalogue.follow
 mod names; // names of crawlers, sets (the section `crawler_sets`) and purposes
+mod other_files; // the files that belong to it
 mod server; // the section `server`
 mod timeouts; // server.timeouts, and those of a site
 mod violations; // the section `violations`

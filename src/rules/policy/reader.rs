@@ -11,12 +11,13 @@ use crate::{
 
 use super::{
     alerts, catalogue_file,
-    catalogue_source::{self, Open},
+    catalogue_source::{self, CatalogueSource},
     checks, crawler_entries,
     evidence::{self, Evidence},
     findings::Findings,
-    fleet,
+    fleet, follow,
     names::Names,
+    other_files::{Open, OtherFile},
     sections::Policy,
     server,
     shape::At,
@@ -30,15 +31,18 @@ use super::{
 ///
 /// `file` is the name that findings show.
 pub fn read(file: &str, bytes: &[u8]) -> (Option<Policy>, Vec<Diagnostic>) {
-    read_with(file, bytes, &mut |_| Err(io::Error::other("no other file can be read here")))
+    read_with(file, bytes, &mut |other, _| match other {
+        OtherFile::Catalogue => Err(io::Error::other("no other file can be read here")),
+        OtherFile::Followed => Err(io::ErrorKind::NotFound.into()),
+    })
 }
 
-/// Reads a policy, and the catalogue file that it names, if any. `open` reads that file; it is
-/// called at most once. Findings about that file show its name.
+/// Reads a policy, and the files that belong to it: its catalogue, and what is kept of the lists that
+/// it follows. `open` reads them, each at most once. Findings about the catalogue show its name.
 pub fn read_with(
     file: &str,
     bytes: &[u8],
-    open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+    open: &mut dyn FnMut(OtherFile, &Path) -> io::Result<Vec<u8>>,
 ) -> (Option<Policy>, Vec<Diagnostic>) {
     let (policy, findings) = read_draft(file, bytes, open);
     let refused = findings.iter().any(|finding| finding.severity == Severity::Error);
@@ -50,7 +54,7 @@ pub fn read_with(
 pub fn read_draft(
     file: &str,
     bytes: &[u8],
-    open: &mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
+    open: &mut dyn FnMut(OtherFile, &Path) -> io::Result<Vec<u8>>,
 ) -> (Option<Policy>, Vec<Diagnostic>) {
     let (policy, mut findings) = document(bytes, open);
     findings.sort_by_key(|one| (one.place.file.is_some(), one.place.line, one.place.column));
@@ -95,21 +99,26 @@ fn sections(
     let server = server::read(fields.take("server").as_ref(), findings);
     let violations = violations::read(fields.take("violations").as_ref(), findings);
     let alerts = alerts::read(fields.take("alerts").as_ref(), findings);
-    let named = match fields.take("catalogue") {
+    let source = match fields.take("catalogue") {
         // Without the right catalogue, most names in the policy would be findings.
-        Some(at) => Some(catalogue_source::read(&at, open, findings)?),
-        None => None,
+        Some(at) => catalogue_source::read(&at, violations.local_database(), open, findings)?,
+        None => CatalogueSource::default(),
     };
-    let catalogue_bytes: &[u8] = named.as_ref().map_or(&[], |named| &named.bytes);
-    let likeness = || fleet::fingerprint(root.node, catalogue_bytes);
+    let CatalogueSource { named, following } = source;
+    let (catalogue_file, known, catalogue_bytes) = match named {
+        Some(named) => (Some(named.path), named.file, named.bytes),
+        None => (None, catalogue_file::built_in_file(), Vec::new()),
+    };
+    let likeness = || fleet::fingerprint(root.node, &catalogue_bytes);
     let fleet = fleet::read(fields.take("fleet").as_ref(), likeness, findings);
-    let fingerprint = fingerprint([bytes, catalogue_bytes]);
-    let (catalogue_file, known) = match named {
-        Some(named) => (Some(named.path), named.file),
-        None => (None, catalogue_file::built_in_file()),
-    };
     let catalogue_version = known.version.clone();
-    let catalogue = Arc::new(crawler_entries::read(known, &fields, findings));
+    let catalogue = crawler_entries::read(known, &fields, findings);
+    let (catalogue, kept) = match &following {
+        Some(following) => follow::join(catalogue, following, root, open, findings),
+        None => (catalogue, Vec::new()),
+    };
+    let catalogue = Arc::new(catalogue);
+    let fingerprint = fingerprint([bytes, &catalogue_bytes, &kept]);
     let strict = fields.is("strict", findings);
     let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);
     let evidence = evidence::read(fields.take("evidence").as_ref(), &names, findings);
@@ -138,6 +147,7 @@ fn sections(
         alerts,
         catalogue_file,
         catalogue_version,
+        following,
         catalogue,
         sites,
         tests,
@@ -146,7 +156,7 @@ fn sections(
     })
 }
 
-fn fingerprint(files: [&[u8]; 2]) -> String {
+fn fingerprint(files: [&[u8]; 3]) -> String {
     let mut hash = Sha256::new();
     files.into_iter().for_each(|bytes| hash.update(bytes));
     hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()

@@ -9,6 +9,7 @@ use super::{
     database::{ClickHouse, Database},
     evidence::Evidence,
     fleet::Fleet,
+    follow::Following,
     server::{AccessLog, Acme, Admin, CertificateFiles, Listener, Server, Tls},
     sites::Site,
     test::{Test, TestFailures},
@@ -33,7 +34,9 @@ pub struct Policy {
     pub catalogue_file: Option<PathBuf>,
     /// The version of the catalogue: its date.
     pub catalogue_version: String,
-    /// The known crawlers: the catalogue and the policy's own.
+    /// The lists that add crawlers (default none).
+    pub following: Option<Following>,
+    /// The known crawlers: the catalogue, the policy's own, and those of the lists.
     pub catalogue: Arc<Catalogue>,
     /// The sites, in the policy's order; their hosts are distinct. A site whose hosts have files of
     /// their own is several.
@@ -42,8 +45,8 @@ pub struct Policy {
     pub tests: Vec<Test>,
     /// What a failed test does (default: it is a warning).
     pub test_failures: TestFailures,
-    /// The first 12 hexadecimal digits of a SHA-256, over the bytes of the policy and of the
-    /// catalogue file, if there is one.
+    /// The first 12 hexadecimal digits of a SHA-256, over the bytes of the policy, of the
+    /// catalogue file and of what is kept of followed lists, if there are any.
     pub fingerprint: String,
 }
 
@@ -63,7 +66,8 @@ impl Policy {
     /// The files and folders that the policy names, each with its key. A relative name starts at
     /// the folder of the policy file, which only the caller knows.
     pub fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
-        let Self { server, violations, evidence, fleet, alerts, catalogue_file, .. } = self;
+        let Self { server, violations, evidence, fleet, alerts, catalogue_file, following, .. } =
+            self;
         let mut files = Vec::new();
         for Listener { tls, .. } in &mut server.listen {
             let Some(Tls { certificates, acme }) = tls else { continue };
@@ -109,6 +113,7 @@ impl Policy {
         }
         files.extend(alerts.iter_mut().map(|alert| ("alerts.secret_file", &mut alert.secret_file)));
         files.extend(catalogue_file.as_mut().map(|file| ("catalogue", file)));
+        files.extend(following.as_mut().map(|one| ("catalogue.folder", &mut one.folder)));
         files
     }
 }

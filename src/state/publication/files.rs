@@ -12,7 +12,7 @@ use crate::{
         escape,
     },
     outside::remote,
-    rules::policy::{self, Policy},
+    rules::policy::{self, OtherFile, Policy},
 };
 
 /// What a server may send is what a file may have.
@@ -81,9 +81,14 @@ fn policy_of(
     open: impl Fn(&Path) -> io::Result<Vec<u8>>,
 ) -> PolicyRead {
     let mut catalogue_file = None;
-    let mut open = |name: &Path| {
+    let mut open = |other: OtherFile, name: &Path| {
         let Place { path, .. } = Place::find(name, file);
-        open(catalogue_file.insert(path))
+        match other {
+            OtherFile::Catalogue => open(catalogue_file.insert(path)),
+            OtherFile::Followed => {
+                read_file(&path, policy::MAX_CATALOGUE_BYTES).map(remote::without_mark)
+            }
+        }
     };
     let (mut policy, mut findings) = policy::read_draft(shown, &bytes, &mut open);
     for (key, name) in policy.iter_mut().flat_map(Policy::files_mut) {

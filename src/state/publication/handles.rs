@@ -32,6 +32,7 @@ use super::{
     change::InForce,
     clock::Clock,
     fellowship::Fellowship,
+    list_troubles::ListTroubles,
     memory::{self, Memory},
     origin_files::{Hold, OriginReports},
     replacement::ReplacedBySite,
@@ -66,6 +67,8 @@ pub struct Handles {
     pub asked: AskedHosts,
     /// The requests that Beadle sends to its own public addresses.
     pub own_requests: Arc<OwnRequests>,
+    /// What is wrong with the lists of crawlers that the policy follows.
+    pub list_troubles: ListTroubles,
     /// What fronts do to its answers.
     pub fronts: Arc<ArcSwap<Vec<Trouble>>>,
 }
@@ -119,6 +122,7 @@ impl Handles {
             replaced: Arc::default(),
             asked: AskedHosts::default(),
             own_requests: Arc::default(),
+            list_troubles: ListTroubles::default(),
             fronts: Arc::default(),
         })
     }
@@ -170,6 +174,8 @@ impl Handles {
             let tls::Trouble { file, reason } = one;
             alerts::NotRenewed { file, reason }
         });
+        let catalogue = &self.published.load().policy.policy.catalogue;
+        let pending = catalogue.iter().filter(|crawler| crawler.is_pending());
         State {
             refused: refused.load().as_deref().cloned(),
             quarantined: self.origin_reports.held().into_iter().map(quarantined).collect(),
@@ -179,6 +185,8 @@ impl Handles {
             certificates: certificates.collect(),
             not_renewed: not_renewed.collect(),
             fronts: self.fronts.load().to_vec(),
+            lists: self.list_troubles.all(),
+            pending: pending.map(|crawler| crawler.product_token().to_string()).collect(),
             lost: sink.counts().dropped,
             tallies: tallies.chain(violations).collect(),
         }

@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! policy_file: poll, reload ─▶ files: read ─▶ publisher: evidence, names, fetches ─┐ Policy
+//! followed_lists: fetch, keep a copy ─▶ policy_file, as a change on disk
 //! sources ─▶ origin_files: fetch, quarantine ─▶ News ──────────────────────────────┤ Origin
 //! memory: accepted in the database ────────────────────────────────────────────────┤ Accepted
 //! clock: set back ─────────────────────────────────────────────────────────────────┤ ClockSetBack
@@ -49,7 +50,9 @@ mod clock; // the time, corrected for clock changes
 mod counters; // the counters of one site
 mod fellowship; // announcements to the other nodes of a fleet, and what they serve
 mod files; // policy and catalogue files
+mod followed_lists; // lists of crawlers that others maintain
 mod handles; // the handles that requests need
+mod list_troubles; // lists of crawlers whose last fetch changed nothing
 mod log; // log lines about rulebooks
 mod membership; // the publisher in a fleet
 mod memory; // editions and fetches of earlier runs
@@ -75,6 +78,7 @@ pub use self::{
         read_policy_bytes, read_policy_with,
     },
     handles::Handles,
+    list_troubles::ListTroubles,
     memory::{KEPT, Memory},
     origin_files::{Hold, OriginReport, OriginReports},
     probes::probe_findings,

@@ -5,12 +5,12 @@ use std::{io, path::PathBuf};
 use crate::{
     base::{diagnostic::Diagnostic, metrics::Metrics, stamp::Stamp},
     outside::remote::{Answer, Document, Failure, Fetched, Follower, KeptCopy},
-    rules::policy::Policy,
+    rules::policy::{Following, Policy},
 };
 
 use super::files::{self, PolicyRead};
 
-/// The policy file, and the catalogue file that it names.
+/// The policy file, the catalogue file that it names, and what is kept of the lists that it follows.
 #[derive(Debug)]
 pub(super) struct PolicyFile {
     /// The file; of a policy on a server, the last good copy.
@@ -18,6 +18,7 @@ pub(super) struct PolicyFile {
     server: Option<Server>,
     /// From the last policy that was read, valid or not.
     catalogue: Option<PathBuf>,
+    following: Option<Following>,
     seen: Option<Stamps>,
     last_read: Option<Stamps>,
 }
@@ -39,17 +40,18 @@ struct Server {
     objection: Option<Failure>,
 }
 
-/// The stamps of both files.
+/// The stamps of all files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamps {
     policy: Option<Stamp>,
     catalogue: Option<Stamp>,
+    followed: Vec<Option<Stamp>>,
 }
 
 impl PolicyFile {
     pub(super) fn new(path: PathBuf, policy: &Policy) -> Self {
-        let catalogue = policy.catalogue_file.clone();
-        Self { path, server: None, catalogue, seen: None, last_read: None }
+        let (catalogue, following) = (policy.catalogue_file.clone(), policy.following.clone());
+        Self { path, server: None, catalogue, following, seen: None, last_read: None }
     }
 
     /// Follows a server from now on. `document` is in force.
@@ -165,6 +167,7 @@ impl PolicyFile {
         }
         let findings = read.restart_findings(in_force, &name);
         let Some(policy) = read.policy else { return Err(read.findings) };
+        self.following.clone_from(&policy.following);
         if policy.fingerprint == in_force.fingerprint {
             return Ok(None);
         }
@@ -189,6 +192,12 @@ impl PolicyFile {
             // A copy changes by this program alone.
             policy: self.server.is_none().then(|| Stamp::of(&self.path)).flatten(),
             catalogue: self.catalogue.as_deref().and_then(Stamp::of),
+            followed: self
+                .following
+                .iter()
+                .flat_map(Following::files)
+                .map(|file| Stamp::of(&file))
+                .collect(),
         }
     }
 }

@@ -44,7 +44,9 @@ use super::{
     addresses::AddressBook,
     change::{Change, FilesBySite, InForce, next},
     fellowship::FleetEnds,
+    followed_lists::ListFollowers,
     handles::Handles,
+    list_troubles::ListTroubles,
     log,
     memory::{self, Memory},
     origin_files::{Clients, News, OriginFiles, OriginReports},
@@ -77,6 +79,7 @@ pub struct Publisher {
     pub(super) clients: Clients,
     pub(super) probes: Probes,
     pub(super) wildcards: Wildcards,
+    pub(super) lists: ListFollowers,
     /// `None` without a fleet.
     pub(super) fleet: Option<FleetEnds>,
     /// When editions that wait for the fleet are tried again, by the steady clock.
@@ -169,6 +172,7 @@ impl Publisher {
             replaced: Arc::default(),
             asked: wildcards.asked.clone(),
             own_requests: Arc::default(),
+            list_troubles: ListTroubles::default(),
             fronts: Arc::default(),
         };
         handles.remember(policies.borrow().violations.client_ip);
@@ -187,6 +191,7 @@ impl Publisher {
             clients,
             probes: Probes::start(),
             wildcards,
+            lists: ListFollowers::default(),
             fleet: None,
             next_retry: Duration::ZERO,
             verifier,
@@ -285,6 +290,7 @@ impl Publisher {
         self.handles.certificates.follow(&policy, &self.handles.metrics);
         self.publish(change);
         self.probes.follow(&policy);
+        self.lists.follow(&policy, &self.handles);
         self.policies.send_replace(policy);
         self.webhooks.send_replace(webhooks);
         // Open connections keep the old verifier until they close.

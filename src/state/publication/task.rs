@@ -53,6 +53,7 @@ impl Publisher {
         let mut waiting = Vec::new();
         self.file.keep().await;
         self.probes.follow(&self.in_force.policy);
+        self.lists.follow(&self.in_force.policy, &self.handles);
         loop {
             tokio::select! {
                 request = requests.next() => {
@@ -127,6 +128,7 @@ impl Publisher {
             tracing::info!("policy unchanged");
             self.compare_origins();
         }
+        self.lists.fetch_now();
         // An applied policy has fetched them already.
         if let Some(origins) = self.origins.as_mut().filter(|_| outcome != Outcome::Applied) {
             origins.fetch_now();

@@ -24,7 +24,12 @@ pub(super) fn crawlers(policy: &Policy) -> Group {
         facts: vec![
             fact("known", grouped(policy.catalogue.iter().len() as u64)),
             fact("catalogue", format!("{source}, of {}", escape::shown(&policy.catalogue_version))),
-        ],
+        ]
+        .into_iter()
+        .chain(policy.following.iter().flat_map(|following| &following.lists).map(|list| {
+            fact("follows", format!("{}, every {}", escape::shown(&list.url), time(list.every)))
+        }))
+        .collect(),
     }
 }
 

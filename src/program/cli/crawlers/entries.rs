@@ -31,10 +31,15 @@ fn row(crawler: &Crawler) -> Value {
         "falls_back_to": crawler.falls_back_to(),
         "ignores_star": crawler.ignores_star(),
     });
-    if let Value::Object(row) = &mut row
-        && crawler.governs().is_empty()
-    {
-        row.shift_remove("governs");
+    let Value::Object(fields) = &mut row else { return row };
+    if crawler.governs().is_empty() {
+        fields.shift_remove("governs");
+    }
+    if let Some(list) = crawler.list() {
+        fields.insert("list".to_owned(), json!(list));
+    }
+    if crawler.is_pending() {
+        fields.insert("pending".to_owned(), json!(true));
     }
     row
 }
@@ -64,10 +69,11 @@ pub(super) fn list(
             Format::Json => json(out, &row(crawler))?,
             Format::Text => writeln!(
                 out,
-                "{:<28} {:<13} {}",
+                "{:<28} {:<13} {}{}",
                 crawler.product_token(),
                 crawler.purpose().as_str(),
-                crawler.operator().unwrap_or("-")
+                crawler.operator().unwrap_or("-"),
+                crawler.list_in_words().map(|list| format!(", from {list}")).unwrap_or_default()
             )?,
         }
     }
@@ -109,6 +115,7 @@ pub(super) fn show(
         ),
         ("group", obeys),
         ("contact", crawler.contact().unwrap_or_default().to_owned()),
+        ("from", crawler.list_in_words().unwrap_or_default()),
         ("see", crawler.documentation().unwrap_or_default().to_owned()),
     ] {
         if !value.is_empty() {

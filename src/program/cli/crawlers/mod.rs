@@ -16,6 +16,7 @@ mod catalogue_target; // the catalogue file that an update replaces
 mod claims; // identify
 mod entries; // list, show
 mod evaluation; // evaluate
+mod new_names; // accept
 mod score; // score
 mod update; // update
 
@@ -63,6 +64,7 @@ enum Verb {
     Score(score::Args),
     Evaluate(evaluation::Args),
     Update(update::Args),
+    Accept(new_names::Args),
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
@@ -75,5 +77,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         Verb::Score(args) => score::run(args, out),
         Verb::Evaluate(args) => evaluation::run(args, out),
         Verb::Update(args) => update::run(args, out),
+        Verb::Accept(args) => new_names::run(args, out),
     }
 }

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::rules::policy::yaml::{Node, Value};
 
 /// The keys that may differ.
-const OWN: [&str; 13] = [
+const OWN: [&str; 14] = [
     "server.listen",
     "server.admin",
     "server.decide",
@@ -21,6 +21,7 @@ const OWN: [&str; 13] = [
     "fleet.password_file",
     "fleet.ca_file",
     "evidence.folder",
+    "catalogue.folder",
 ];
 
 /// The first 12 hexadecimal digits of a SHA-256 over the keys and values of a policy, and over the

@@ -22,8 +22,8 @@ use crate::{
     },
     serving::gate::{Gate, Reception, Request},
     state::publication::{
-        AddressBook, AskedHosts, Change, Clock, FilesBySite, Handles, InForce, Memory,
-        OriginReports, PolicyInForce, Snapshot, next,
+        AddressBook, AskedHosts, Change, Clock, FilesBySite, Handles, InForce, ListTroubles,
+        Memory, OriginReports, PolicyInForce, Snapshot, next,
     },
 };
 
@@ -134,6 +134,7 @@ impl World {
             replaced: Arc::default(),
             asked: AskedHosts::default(),
             own_requests: Arc::default(),
+            list_troubles: ListTroubles::default(),
             fronts: Arc::default(),
         };
         handles.publish(&in_force, &in_force, verifier.clone(), &addresses);
