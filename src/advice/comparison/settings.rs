@@ -93,7 +93,10 @@ fn settings(site: &Site) -> Vec<(&'static str, String)> {
         ("preferences", preferences(&site.preferences)),
         ("license", site.preferences.license.clone().unwrap_or_default()),
         ("control_tokens", site.preferences.closes_control_tokens.to_string()),
-        ("tdm", site.preferences.tdm_policy.clone().unwrap_or(site.preferences.tdm.to_string())),
+        (
+            "tdm",
+            site.preferences.tdm_policy.clone().unwrap_or_else(|| site.preferences.tdm.to_string()),
+        ),
         ("robots_txt.source", robots_txt.source.as_str().to_owned()),
         ("robots_txt.sitemaps", robots_txt.host_sitemaps.join(", ")),
         ("robots_txt.max_age", time(robots_txt.max_age)),

@@ -184,7 +184,7 @@ pub(super) fn read(
         carriers,
         license: fields.read("license", |at, findings| url(at, "a licence", findings), findings),
         closes_control_tokens: fields.is("control_tokens", findings),
-        tdm: tdm_switch.unwrap_or(tdm_policy.is_some()),
+        tdm: tdm_switch.unwrap_or_else(|| tdm_policy.is_some()),
         tdm_policy,
     }
 }
