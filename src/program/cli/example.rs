@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// Examples of verbs without any in their long help.
-const EXAMPLES: [(&str, &[&str]); 17] = [
+const EXAMPLES: [(&str, &[&str]); 18] = [
     ("serve", &["beadle serve --config beadle.yaml", "beadle serve --log-format json"]),
     ("reload", &["beadle reload --config beadle.yaml", "beadle reload --format json"]),
     ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),
@@ -19,6 +19,7 @@ const EXAMPLES: [(&str, &[&str]); 17] = [
         "crawlers score",
         &["beadle crawlers score GPTBot", "beadle crawlers score bingbot --since 30d"],
     ),
+    ("crawlers accept", &["beadle crawlers accept", "beadle crawlers accept ExampleBot"]),
     ("crawlers update", &["beadle crawlers update --from crawlers.yaml"]),
     ("crawlers evaluate", &["beadle crawlers evaluate labelled.jsonl"]),
     ("store check", &["beadle store check", "beadle store check --format json"]),
