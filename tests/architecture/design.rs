@@ -10,11 +10,11 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         14_987,
     ),
     ("rules", &["crawlers", "keys", "policy", "enforce"], 20_095),
-    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_909),
+    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_912),
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
-        16_125,
+        16_172,
     ),
     ("clients", &["evidence", "conduct"], 8_668),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_624),
@@ -22,7 +22,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
     ("review", &["report", "explanation", "replay", "trial", "audit"], 11_111),
     ("desk", &["admin", "pages", "api"], 8_798),
-    ("program", &["console", "service", "cli"], 9_945),
+    ("program", &["console", "service", "cli"], 9_946),
 ];
 
 /// The rooms of the base; every room may use them.
