@@ -16,7 +16,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
         16_172,
     ),
-    ("clients", &["evidence", "conduct"], 8_668),
+    ("clients", &["evidence", "conduct"], 8_670),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_624),
     ("state", &["fleet", "publication", "exchange"], 11_068),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
