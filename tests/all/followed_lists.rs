@@ -1,14 +1,15 @@
 //! Lists of crawlers that others maintain: a new name is published and recorded, and never refused until
 //! the operator accepts it.
 
-use std::{fs::Permissions, os::unix::fs::PermissionsExt, process::Command};
+use std::process::Command;
 
 use serde_json::{Map, Value, json};
 
 use crate::support::{
-    origin::{After, Origin},
+    origin::Origin,
     policy_server::{Answer, PolicyServer},
     program::{Beadle, PROGRAM, Setup, json_lines},
+    receiver::Receiver,
     wait_for,
 };
 
@@ -51,15 +52,6 @@ fn status(beadle: &Beadle, target: &str, user_agent: &str) -> u16 {
 
 fn wait_for_name(beadle: &Beadle, name: &str) {
     wait_for(name, || robots_txt(beadle).contains(name).then_some(()));
-}
-
-/// The events of a receiver, by kind.
-fn event(receiver: &Origin, kind: &str) -> Value {
-    wait_for(kind, || {
-        let bodies = receiver.received().into_iter().filter(|one| !one.body.is_empty());
-        let mut events = bodies.filter_map(|one| serde_json::from_slice::<Value>(&one.body).ok());
-        events.find(|event| event["type"] == kind).map(|event| event["data"].clone())
-    })
 }
 
 #[test]
@@ -123,25 +115,13 @@ fn a_new_name_is_published_and_recorded_and_refused_only_once_it_is_accepted() {
 
 #[test]
 fn an_implausible_list_changes_nothing_and_is_an_event() {
-    let receiver = Origin::playing(|exchange| {
-        exchange.read_body();
-        exchange.answer("204 No Content", &[], b"");
-        After::Keep
-    });
-    let folder = tempfile::tempdir().expect("a folder");
-    let secret = folder.path().join("secret");
-    std::fs::write(&secret, "a secret that signs the events of this test").expect("it is ours");
-    std::fs::set_permissions(&secret, Permissions::from_mode(0o600)).expect("it is ours");
-    let alert = format!(
-        "alerts: [{{ url: 'http://127.0.0.1:{}/', secret_file: '{}' }}]\n",
-        receiver.port,
-        secret.display()
-    );
+    let receiver = Receiver::start();
+    let alert = receiver.alerts();
     let (origin, server) = (Origin::plain(), PolicyServer::http());
     server.put_file(PATH, list(&["Quuxfreshbot", "Quuxotherbot", "Quuxthirdbot"]));
     let beadle = setup(&origin, &server.url("", PATH)).sections(&alert).start();
     wait_for_name(&beadle, "Quuxfreshbot");
-    let new = event(&receiver, "new_crawlers");
+    let new = receiver.event("new_crawlers");
     assert_eq!(new["crawlers"], json!(["Quuxfreshbot", "Quuxotherbot", "Quuxthirdbot"]));
     let before = robots_txt(&beadle);
     for (answer, why) in [
@@ -154,7 +134,7 @@ fn an_implausible_list_changes_nothing_and_is_an_event() {
         beadle.wait_for_stderr(why);
         assert_eq!(robots_txt(&beadle), before);
     }
-    assert!(event(&receiver, "list_refused")["reason"].is_string());
+    assert!(receiver.event("list_refused")["reason"].is_string());
     assert!(beadle.admin_page("/").text().contains("the last good copy stays in use"));
     // A server without the list is no other list.
     server.put(PATH, Answer::Status(500, String::new()));

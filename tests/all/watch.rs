@@ -3,11 +3,8 @@
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     time::{Duration, Instant},
 };
-
-use serde_json::Value;
 
 use crate::support::{
     BROWSER,
@@ -17,6 +14,7 @@ use crate::support::{
     nginx::Nginx,
     origin::{After, Origin},
     program::{Beadle, Setup, json_lines},
+    receiver::Receiver,
     wait_for,
 };
 
@@ -71,31 +69,10 @@ fn desk(beadle: &Beadle) -> String {
     Request::get("/").host("localhost").send(beadle.admin).text()
 }
 
-/// The events of a receiver, by kind.
-fn event(receiver: &Origin, kind: &str) -> Value {
-    wait_for(kind, || {
-        let bodies = receiver.received().into_iter().filter(|one| !one.body.is_empty());
-        let mut events = bodies.filter_map(|one| serde_json::from_slice::<Value>(&one.body).ok());
-        events.find(|event| event["type"] == kind).map(|event| event["data"].clone())
-    })
-}
-
 #[test]
 fn each_fault_of_a_front_is_named_within_one_interval_and_ends_with_its_repair() {
-    let receiver = Origin::playing(|exchange| {
-        exchange.read_body();
-        exchange.answer("204 No Content", &[], b"");
-        After::Keep
-    });
-    let folder = tempfile::tempdir().expect("a folder");
-    let secret = folder.path().join("secret");
-    fs::write(&secret, "a secret that signs the events of this test").expect("it is ours");
-    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).expect("it is ours");
-    let alert = format!(
-        "alerts: [{{ url: 'http://127.0.0.1:{}/', secret_file: '{}' }}]\n",
-        receiver.port,
-        secret.display()
-    );
+    let receiver = Receiver::start();
+    let alert = receiver.alerts();
     let (origin, front, every) = (origin(), free_port(), Duration::from_secs(4));
     let more = "every: 4s, user_agents: [GPTBot], pages: [/open, /plain, /private/page]";
     let beadle = setup(&origin, front, more).sections(&alert).start();
@@ -113,16 +90,16 @@ fn each_fault_of_a_front_is_named_within_one_interval_and_ends_with_its_repair()
     }
     let elapsed = start.elapsed();
     assert!(elapsed < every + Duration::from_secs(3), "{elapsed:?}");
-    let rewritten = event(&receiver, "robots_rewritten");
+    let rewritten = receiver.event("robots_rewritten");
     assert_eq!(rewritten["added"], serde_json::json!(["Disallow: /"]));
     assert!(rewritten["removed"].to_string().contains("Disallow: /private/"), "{rewritten}");
     assert_eq!(rewritten["asked_as"], serde_json::json!(["a browser", "GPTBot"]));
-    let refuses = event(&receiver, "edge_refuses");
+    let refuses = receiver.event("edge_refuses");
     assert_eq!((&refuses["page"], &refuses["status"]), (&"/open".into(), &403.into()));
     assert!(refuses["server"].as_str().is_some_and(|one| one.starts_with("nginx/")));
     assert!(refuses["repair"].as_str().is_some_and(|one| one.starts_with("nginx: ")));
-    assert_eq!(event(&receiver, "tags_lost")["page"], "/plain");
-    let ignores = event(&receiver, "edge_ignores");
+    assert_eq!(receiver.event("tags_lost")["page"], "/plain");
+    let ignores = receiver.event("edge_ignores");
     assert_eq!(ignores["page"], "/private/page");
     let summary = ignores["summary"].as_str().unwrap_or_default();
     assert!(summary.contains("comes from a cache or around Beadle"), "{summary}");
@@ -137,7 +114,7 @@ fn each_fault_of_a_front_is_named_within_one_interval_and_ends_with_its_repair()
     for kind in ["robots_rewritten", "edge_refuses", "tags_lost", "edge_ignores"] {
         wait_for("the end", || (!holds(&beadle, kind)).then_some(()));
     }
-    assert_eq!(event(&receiver, "robots_refused")["status"], 403);
+    assert_eq!(receiver.event("robots_refused")["status"], 403);
     assert!(beadle.stderr().contains("no more at the front"));
     let without = Setup::site(origin.port, &RULES.replace("watch: $WATCH", "")).sections(&alert);
     beadle.reload(&without);

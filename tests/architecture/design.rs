@@ -10,7 +10,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         14_987,
     ),
     ("rules", &["crawlers", "keys", "policy", "enforce"], 20_095),
-    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_912),
+    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_919),
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],

@@ -26,6 +26,7 @@ pub(crate) mod pebble;
 pub(crate) mod policy_server;
 pub(crate) mod ports;
 pub(crate) mod program;
+pub(crate) mod receiver;
 pub(crate) mod relay;
 pub(crate) mod tls;
 pub(crate) mod valkey;

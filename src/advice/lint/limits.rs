@@ -1,13 +1,15 @@
 //! Rate limits: those that no crawler can reach, those that search engines feel, and who reads those
 //! that robots.txt says.
 
+use std::collections::HashSet;
+
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},
         escape::shown,
         product_token::ProductToken,
     },
-    formats::robots::Pattern,
+    formats::robots::{Pace, Pattern},
     rules::{
         crawlers::{Catalogue, Crawler, Name, Purpose, Status},
         enforce,
@@ -65,11 +67,11 @@ pub(super) fn lint_hours<'h>(
         let lint = Lint { site, catalogue, limit };
         // The hours are those of all paths.
         let Some(pace) = limit.pace.filter(|_| limit.paths.is_empty()) else { continue };
-        let most = 3_600.0 / pace.interval().as_secs_f64();
-        let is_counted =
-            |token: &str| lint.engines().any(|one| one.product_token().as_str() == token);
+        let most = an_hour(pace);
+        let engines: HashSet<&str> =
+            lint.engines().map(|one| one.product_token().as_str()).collect();
         let of_site = hours.clone().filter(|(name, token, requests)| {
-            *name == site.name() && *requests as f64 > most && is_counted(token)
+            *name == site.name() && *requests as f64 > most && engines.contains(token)
         });
         let Some((_, token, requests)) = of_site.max_by_key(|(.., requests)| *requests) else {
             continue;
@@ -138,7 +140,7 @@ impl<'a> Lint<'a> {
             return;
         }
         let [_, ..] = engines[..] else { return };
-        let most = 3_600.0 / pace.interval().as_secs_f64();
+        let most = an_hour(pace);
         let each = if limit.together { "together" } else { "each" };
         let message = format!(
             "search engines feel this limit: {} get {most:.0} requests an hour {each}",
@@ -197,6 +199,11 @@ impl<'a> Lint<'a> {
         };
         self.catalogue.iter().filter(is_counted)
     }
+}
+
+/// The requests of a pace in an hour.
+fn an_hour(pace: Pace) -> f64 {
+    3_600.0 / pace.interval().as_secs_f64()
 }
 
 fn line(record: &crate::formats::robots::Record) -> String {

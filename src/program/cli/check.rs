@@ -161,7 +161,7 @@ fn check_policy(config: &ConfigFile, args: &Args) -> Result<Checked, Error> {
     Ok(Checked { name, bytes: read.bytes, findings, content })
 }
 
-/// The time whose busiest hours count.
+/// The days before now in which a busiest hour counts.
 const BUSY: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// The limits that search engines would have felt, by the counts of the policy's file of records. One that

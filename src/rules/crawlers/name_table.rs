@@ -32,7 +32,7 @@ pub(super) struct NameTable {
     rows: Vec<Row>,
     /// Longest first.
     prefixes: Vec<Prefix>,
-    /// One bit for each first byte of a prefix, in both cases of letters; then the same for the second.
+    /// The first bytes of prefixes, and their second bytes: a bit for each, in both cases of letters.
     prefix_starts: [[u64; 4]; 2],
     /// Whether a name begins with one of the [`ENGINE`] words.
     knows_engine: bool,
