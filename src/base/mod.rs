@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! connections  diagnostic  escape  fetch  metrics  product_token  stamp  text  version
+//! whole_file
 //! ```
 
 pub mod connections; // connections accepted beside the proxy's
@@ -15,3 +16,4 @@ pub mod product_token; // a crawler's name
 pub mod stamp; // versions of files
 pub mod text; // foreign text in records, bounded and escaped
 pub mod version; // version, commit and profile of the program
+pub mod whole_file; // files that are replaced whole or not at all

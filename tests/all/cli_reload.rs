@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-fn text(output: &Output) -> String {
+pub(crate) fn text(output: &Output) -> String {
     let (out, err) = (&output.stdout, &output.stderr);
     format!("{}{}", String::from_utf8_lossy(out), String::from_utf8_lossy(err))
 }

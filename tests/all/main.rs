@@ -19,6 +19,7 @@ mod traffic;
 mod body_ends; // each body ends once, however its end was sent
 mod edge; // the octets of a connection before they are parsed
 mod floods; // frames of HTTP/2 that cost the sender little
+mod hands; // a crawler blocked and let in again
 mod host_files; // a robots.txt for each host of a site
 mod hosts; // each host is its own site
 mod http2; // frames that proxies read wrong

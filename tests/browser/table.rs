@@ -24,7 +24,7 @@ pub(crate) enum Desk {
 pub(crate) struct Entry(Desk, &'static str, &'static str);
 
 /// A page is there if the navigation has its place.
-const PAGES: [Entry; 47] = [
+const PAGES: [Entry; 51] = [
     Entry(Desk::Busy, "/", "/"),
     Entry(Desk::Busy, "/", "/?days=1"),
     Entry(Desk::Busy, "/", "/nowhere"),
@@ -47,6 +47,10 @@ const PAGES: [Entry; 47] = [
     Entry(Desk::Busy, "/robots", "/robots/{site}/matrix?path={name}&crawler={name}&purpose={name}"),
     Entry(Desk::Busy, "/robots", "/robots/{name}"),
     Entry(Desk::Busy, "/policy", "/policy"),
+    Entry(Desk::Busy, "/policy", "/change?site={site}&crawler=CCBot&act=block&for=7d"),
+    Entry(Desk::Busy, "/policy", "/change?site={name}&crawler={name}&act={name}&until={name}"),
+    Entry(Desk::Busy, "/policy", "/policy/edit?site={site}&section=enforcement"),
+    Entry(Desk::Busy, "/policy", "/policy/edit?site={name}&section={name}"),
     Entry(Desk::Busy, "/try", "/try"),
     Entry(Desk::Busy, "/try", "/try?user_agent=GPTBot%2F1.2&url=%2Farticles%2F&site={site}"),
     Entry(Desk::Busy, "/try", "/try?user_agent={name}&url=https%3A%2F%2F{site}%2Fprivate%2F"),

@@ -340,6 +340,11 @@ fn each_value_is_accepted_by_the_schema_and_the_reader_or_by_neither() {
         if let Some(block) = block.filter(|block| block.get("status") == Some(&json!(401))) {
             block.entry("fields").or_insert_with(|| json!({ "WWW-Authenticate": "License" }));
         }
+        // Only a person with the token may change the policy.
+        let admin = policy.pointer_mut("/server/admin").and_then(Value::as_object_mut);
+        if let Some(admin) = admin.filter(|admin| admin.contains_key("edit")) {
+            admin.entry("token_file").or_insert_with(|| json!("token"));
+        }
         // Only trusted peers may ask, or speak for others.
         let server = policy.get_mut("server").and_then(Value::as_object_mut);
         let speaks = |listen: &Value| listen.to_string().contains("proxy_protocol");

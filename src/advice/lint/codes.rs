@@ -140,6 +140,7 @@ pub const RULES: &[Rule] = &[
     rule("policy.nothing_to_override", "a group overrides rules that do not exist"),
     rule("policy.old_catalogue", "the catalogue is old"),
     rule("policy.old_place", "a file is in the working directory and not beside the policy"),
+    rule("policy.open_edit", "the desk may write the policy, and no token guards it"),
     rule("policy.origin_not_compared", "the robots.txt of an origin can't be fetched (--online)"),
     rule("policy.pending_crawlers", "crawlers of followed lists wait for acceptance"),
     rule("policy.percent_encoded", "a pattern is published with percent-encoded characters"),

@@ -190,7 +190,7 @@ impl Sighting<'_, '_> {
     pub(super) fn climb(
         &self,
         decision: &Decision<'_>,
-        now: impl FnOnce() -> Timestamp,
+        now: impl Fn() -> Timestamp,
         (fleet, metrics): (Fleet<'_>, &Metrics),
     ) {
         let Self { site, conduct, address, is_for_content, .. } = *self;
@@ -204,7 +204,7 @@ impl Sighting<'_, '_> {
         {
             // Beadle never blocks a confirmed search engine by '*' alone. So these requests don't
             // move it up the ladder either.
-            let is_exempt = enforce::is_protected(&site.enforcement, name, decision.standing)
+            let is_exempt = enforce::is_protected(&site.enforcement, name, decision.standing, &now)
                 && site.edition().matcher().star()
                     == decision.judgement.and_then(|judgement| judgement.group);
             let is_violation = decision.is_violation() && !is_exempt;
@@ -233,7 +233,7 @@ impl Sighting<'_, '_> {
         &self,
         decision: &Decision<'_>,
         is_refusal: bool,
-        now: impl FnOnce() -> Timestamp,
+        now: impl Fn() -> Timestamp,
         (fleet, metrics): (Fleet<'_>, &Metrics),
     ) -> Option<Reason> {
         let Self { site, conduct, address, .. } = *self;
@@ -243,7 +243,7 @@ impl Sighting<'_, '_> {
         let name = decision.judgement.and_then(|judgement| judgement.name);
         let protected = name.filter(|name| {
             decision.action == Action::Block
-                && enforce::is_protected(&site.enforcement, *name, decision.standing)
+                && enforce::is_protected(&site.enforcement, *name, decision.standing, &now)
         });
         let (now, edition) = (now(), site.timeline.current());
         let mut switch = switch.lock();

@@ -93,7 +93,7 @@ impl Conduct {
             true => PaceCheck::default(),
             false => self.measure(sighting, &decision, knowledge, metrics),
         };
-        let is_ordered = enforce::is_ordered(&site.enforcement, &decision);
+        let is_ordered = enforce::is_ordered(&site.enforcement, &decision, now);
         let is_refusal = !is_ordered && (is_block || early.is_some());
         let lifted = sighting.lift(&decision, is_refusal, now, (fleet, metrics));
         let (action, reason) = match (lifted, early) {

@@ -47,6 +47,8 @@ pub struct View {
 pub struct Live {
     /// The policy file.
     pub policy_file: PathBuf,
+    /// Whether the desk may write it.
+    pub edits: bool,
     /// What the publisher shares.
     pub handles: Handles,
     /// The decisions about requests.

@@ -69,6 +69,8 @@ struct Page {
     /// The violations by its impostors; empty for none.
     impostors: String,
     facts: Vec<Fact>,
+    /// What the operator may choose for it, at which sites; empty for clients without a name.
+    act_at: Vec<Choice>,
     /// `None` where there is nobody to send evidence to, or nothing.
     bundle: Option<Bundle>,
 }
@@ -197,6 +199,8 @@ fn scorecard<'a>(
     let token = score.product_token.as_str();
     let (has_name, site) = (!token.is_empty(), wanted.site.as_str());
     let recorded = if has_name { token } else { Violation::NAMELESS };
+    let sites: Vec<&str> = sites.collect();
+    let act_at = choices(sites.iter().copied().filter(|_| has_name), site, "");
     let (document, since) = (document(score), exact(score.span.from));
     let has_requests = score.now.all.requests > 0;
     let mut sections = document.sections.into_iter();
@@ -210,7 +214,8 @@ fn scorecard<'a>(
         path: link::crawler(token, &[]),
         spans: days.links(|days| link::crawler(token, &[("days", days), ("site", site)])),
         days: wanted.days.clone(),
-        sites: choices(sites, site, "all sites"),
+        sites: choices(sites.into_iter(), site, "all sites"),
+        act_at: act_at.into_iter().filter(|one| !one.value.is_empty()).collect(),
         figures,
         over_time: has_requests.then(|| OverTime::of(&score.axis, &answers.times)),
         parts: rest.map(part).collect(),

@@ -12,13 +12,14 @@
 //! bundle     the evidence bundle of one crawler, to download
 //! robots     robots.txt in force, its hits, history and quarantine
 //! policy     the policy in force and its file
+//! amendment  a change of the policy file: a look, then the change
 //! try_it     the decision about an imagined request
 //! live       violations as they come
 //! ```
 //! Pages are complete without scripts. What they show is read from the database at each request.
 //!
-//! May use: robots, crawlers, policy, enforce, comparison, counts, record, tally, text, violations,
-//! evidence, report, audit, alerts, publication, explanation, trial, admin, diagnostic, escape, product_token. Must not know:
+//! May use: robots, crawlers, policy, enforce, comparison, edit, counts, record, tally, text, violations,
+//! evidence, report, audit, alerts, publication, explanation, trial, proposal, admin, diagnostic, escape, product_token. Must not know:
 //! api, proxy, cli.
 
 use axum::{
@@ -31,6 +32,7 @@ use axum::{
 
 use crate::desk::admin::View;
 
+mod amendment; // changes of the policy file
 mod bundle; // the evidence bundle of one crawler
 mod chart; // charts as SVG
 mod conditions; // the conditions in the address of a page
@@ -67,6 +69,7 @@ pub fn router() -> Router<View> {
         .route("/crawlers/{token}", get(crawler::page))
         .route("/crawlers/{token}/evidence.zip", get(bundle::download))
         .merge(robots::router())
+        .merge(amendment::router())
         .route("/policy", get(policy::page))
         .route("/try", get(try_it::page))
         .route("/live", get(live::page))

@@ -9,7 +9,7 @@
 //! A failure changes nothing that a listener presents. It is logged, counted, and tried again after a
 //! pause that grows.
 //!
-//! May use: tls, policy, escape, metrics. Must not know: publication, gate, proxy, admin, cli, sockets.
+//! May use: tls, policy, escape, metrics, whole_file. Must not know: publication, gate, proxy, admin, cli, sockets.
 
 pub use self::task::run;
 

@@ -4,11 +4,12 @@
 //! signature. So the copy of another address, or one without a valid signature, is never used.
 
 use std::{
-    fs::{File, OpenOptions},
-    io::{self, Read, Write},
-    os::unix::fs::OpenOptionsExt,
+    fs::File,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
+
+use crate::base::whole_file;
 
 use super::{
     Document, address,
@@ -47,26 +48,7 @@ impl KeptCopy {
     /// # Errors
     /// The copy can't be written; the one before stays.
     pub fn keep(&self, document: &Document) -> io::Result<()> {
-        let mut name = self.file.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-        name.push(format!(".{}.new", std::process::id()));
-        let new = self.file.with_file_name(name);
-        let mut options = OpenOptions::new();
-        let written = options
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&new)
-            .and_then(|mut file| {
-                file.write_all(&self.content(document))?;
-                file.sync_all()
-            })
-            .and_then(|()| std::fs::rename(&new, &self.file));
-        if written.is_err() {
-            // The new file may not exist.
-            let _ = std::fs::remove_file(&new);
-        }
-        written
+        whole_file::replace(&self.file, &self.content(document), |_| Ok(()))
     }
 
     /// The last good document.

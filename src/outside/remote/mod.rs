@@ -16,7 +16,7 @@
 //! ```
 //! Whether a document is a good policy is decided elsewhere: here it is bytes.
 //!
-//! May use: fetch, diagnostic. Must not know: policies, editions, any verb.
+//! May use: fetch, diagnostic, whole_file. Must not know: policies, editions, any verb.
 
 mod address; // the address, with and without its secrets
 mod document; // a policy as bytes

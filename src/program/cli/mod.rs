@@ -21,6 +21,7 @@ mod example; // examples in the help
 
 mod alerts;
 mod audit;
+mod block;
 mod check;
 mod crawlers;
 mod demo;
@@ -85,6 +86,9 @@ enum Verb {
     Diff(diff::Args),
     Import(import::Args),
     Test(test::Args),
+    Block(block::BlockArgs),
+    Limit(block::LimitArgs),
+    Unblock(block::UnblockArgs),
     Schema(schema::Args),
     Robots(robots::Args),
     Explain(explain::Args),
@@ -140,6 +144,9 @@ pub fn run() -> ExitCode {
         Verb::Diff(args) => diff::run(&args, &mut out),
         Verb::Import(args) => import::run(&args, &mut out),
         Verb::Test(args) => test::run(&args, &mut out),
+        Verb::Block(args) => block::block(&args, &mut out),
+        Verb::Limit(args) => block::limit(&args, &mut out),
+        Verb::Unblock(args) => block::unblock(&args, &mut out),
         Verb::Schema(args) => schema::run(&args, &mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),
         Verb::Explain(args) => explain::run(&args, &mut out),

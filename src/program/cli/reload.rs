@@ -21,7 +21,7 @@ use crate::{
         },
         service::admin_token,
     },
-    rules::policy,
+    rules::policy::{self, Policy},
 };
 
 /// The most time for the outcome: the look-up of new names and the first fetches come before it.
@@ -94,6 +94,16 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         Format::Text => write!(out, "{answer}")?,
     }
     Ok(if status == 200 { Exit::Fine } else { Exit::Failed })
+}
+
+/// Has the server of a policy read its file, and returns its answer as lines; `None` without an admin
+/// listener. A server sees a changed file by itself; this says at once whether it takes it.
+pub(super) fn ask_to_reload(policy: &Policy) -> Result<Option<String>, Error> {
+    let Some(admin) = &policy.server.admin else { return Ok(None) };
+    let (status, body) = control_runtime()?.block_on(ask(admin))?;
+    let answer =
+        serde_json::from_slice::<Answer>(&body).ok().filter(|_| [200, 422].contains(&status));
+    Ok(Some(answer.ok_or_else(|| no_answer(admin))?.to_string().trim_end().to_owned()))
 }
 
 /// Prints the errors of a file that the server need not read.

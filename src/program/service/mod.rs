@@ -177,6 +177,7 @@ impl Service {
         // Set once: nobody else has it.
         let _ = live.set(admin::Live {
             policy_file,
+            edits: server.admin.as_ref().is_some_and(|admin| admin.edit),
             handles: handles.clone(),
             gate: Arc::clone(&gate),
             reloads: reloads.clone(),

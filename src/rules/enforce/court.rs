@@ -1,5 +1,7 @@
 //! One request judged by one name, in time.
 
+use jiff::Timestamp;
+
 use crate::{
     base::product_token::ProductToken,
     formats::robots::{Access, Form, Matcher, Rule, Scope, Target, Verdict},
@@ -95,7 +97,7 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         claimant: Option<Claimant<'r>>,
     ) -> impl Iterator<Item = Decision<'r>> {
         let (mode, rung) = self.mode_for(claimant);
-        let mode = (mode.max(strictest_mode(&self.site.enforcement)), rung);
+        let mode = (mode.max(strictest_mode(&self.site.enforcement, self.now())), rung);
         let groups = self.site.edition().matcher().scopes();
         groups.map(move |group| self.judge(claimant, group, Binding::All, mode))
     }
@@ -117,7 +119,8 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
     fn mode_for(&self, claimant: Option<Claimant<'r>>) -> (Mode, Option<Rung>) {
         let enforcement = &self.site.enforcement;
         let outcome = claimant.map_or(Outcome::Unverifiable, |claimant| claimant.standing.outcome);
-        if let Some(one) = first_for(enforcement, claimant.map(|one| one.name), outcome) {
+        let name = claimant.map(|one| one.name);
+        if let Some(one) = first_for(enforcement, name, outcome, self.now()) {
             return (one.mode, None);
         }
         match claimant.filter(|_| enforcement.ladder.is_some()) {
@@ -127,6 +130,11 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
             }
             None => (enforcement.mode, None),
         }
+    }
+
+    /// The time of day, read where an entry has an end.
+    fn now(&self) -> impl Fn() -> Timestamp {
+        || self.knowledge.moment().now
     }
 
     /// Judges by one group, in time.
@@ -173,8 +181,8 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         let excuse = self.excuse(claimant, binding, (group, verdict)).or_else(unheard);
         let is_excused =
             excuse.is_some_and(|one| enforcement.grace == Grace::Count || one.is_of_now());
-        let is_protected =
-            claimant.is_some_and(|one| is_protected(enforcement, one.name, one.standing));
+        let is_protected = claimant
+            .is_some_and(|one| is_protected(enforcement, one.name, one.standing, self.now()));
         if verdict.form == Form::Other {
             // Nobody is refused where the plain path would pass. A confirmed search engine never is:
             // anyone can publish a link with such a path.

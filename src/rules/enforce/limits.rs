@@ -14,7 +14,7 @@ use super::{
     case::Case,
     group::is_bound_by_star,
     knowledge::Knowledge,
-    overrides::{first_for, has_name},
+    overrides::{first_for, has_name, is_over},
     site::Site,
 };
 
@@ -41,15 +41,19 @@ pub fn applied_limits<'r>(
     if enforcement.rate_limits.is_empty() || case.target.is_robots_txt() {
         return Vec::new();
     }
+    let now = || knowledge.moment().now;
     let limits = enforcement.rate_limits.iter().enumerate();
     let applied = limits.filter_map(|(number, limit)| {
         let name = counted_name(site, limit, case)?;
+        if is_over(limit.until, now) {
+            return None;
+        }
         if !limit.paths.is_empty() && !is_on(limit, case.target) {
             return None;
         }
         let outcome =
             name.map_or(Outcome::Unverifiable, |name| case.standing(name, knowledge).outcome);
-        let own = first_for(enforcement, name, outcome);
+        let own = first_for(enforcement, name, outcome, now);
         let is_off = own.is_some_and(|one| one.mode == Mode::Off);
         (!is_off).then_some(AppliedLimit { number, limit, name, outcome })
     });
@@ -97,7 +101,7 @@ pub fn rank(
     let accepted = case.claim.tokens().find(|name| !name.is_pending());
     let Some(name) = accepted else { return Some(order.len()) };
     let outcome = case.standing(name, knowledge).outcome;
-    let own = first_for(&site.enforcement, Some(name), outcome);
+    let own = first_for(&site.enforcement, Some(name), outcome, || knowledge.moment().now);
     if own.is_some_and(|one| one.mode == Mode::Off) {
         return None;
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use jiff::Timestamp;
+
 use crate::{
     base::product_token::ProductToken,
     rules::{
@@ -12,15 +14,17 @@ use crate::{
 
 use super::decision::{Action, Decision, Reason};
 
-/// The first override for a client with this name and outcome.
+/// The first override that has not ended for a client with this name and outcome.
 pub(super) fn first_for<'e>(
     enforcement: &'e Enforcement,
     name: Option<Name<'_>>,
     outcome: Outcome,
+    now: impl Fn() -> Timestamp,
 ) -> Option<&'e Override> {
     let is_for = |one: &&Override| {
         is_for_outcome(one, outcome)
             && (one.all || name.is_some_and(|name| has_name(&one.tokens, name)))
+            && !is_over(one.until, &now)
     };
     enforcement.overrides.iter().find(is_for)
 }
@@ -28,6 +32,11 @@ pub(super) fn first_for<'e>(
 /// Whether an override is for crawlers with this outcome.
 fn is_for_outcome(one: &Override, outcome: Outcome) -> bool {
     one.standings.is_empty() || one.standings.contains(&outcome)
+}
+
+/// Whether the end of an entry is past. Most entries have none, so the clock is not read for them.
+pub(super) fn is_over(until: Option<Timestamp>, now: impl FnOnce() -> Timestamp) -> bool {
+    until.is_some_and(|until| until <= now())
 }
 
 /// Whether a list of names has this one.
@@ -43,36 +52,52 @@ pub(super) fn has_name(tokens: &HashSet<ProductToken>, name: Name<'_>) -> bool {
 }
 
 /// The strictest mode of a site.
-pub(super) fn strictest_mode(enforcement: &Enforcement) -> Mode {
-    let overrides = enforcement.overrides.iter().map(|one| one.mode);
-    overrides.fold(enforcement.mode, Mode::max)
+pub(super) fn strictest_mode(enforcement: &Enforcement, now: impl Fn() -> Timestamp) -> Mode {
+    let overrides = enforcement.overrides.iter().filter(|one| !is_over(one.until, &now));
+    overrides.map(|one| one.mode).fold(enforcement.mode, Mode::max)
 }
 
 /// Whether a client is a confirmed search engine that the policy does not block by name. A rule for
 /// every crawler does not block it, and the breaker opens if a rule of its own group would.
-pub fn is_protected(enforcement: &Enforcement, name: Name<'_>, standing: Standing) -> bool {
+pub fn is_protected(
+    enforcement: &Enforcement,
+    name: Name<'_>,
+    standing: Standing,
+    now: impl Fn() -> Timestamp,
+) -> bool {
     let is_search = |crawler: &Crawler| crawler.purpose() == Purpose::Search;
     standing.outcome == Outcome::Confirmed
         && name.known().is_some_and(is_search)
         && !enforcement.block_confirmed_search
-        && !is_named_to_block(enforcement, name, standing)
+        && !is_named_to_block(enforcement, name, standing, now)
 }
 
 /// Whether an override blocks this name in this standing. An override that blocks only impostors
 /// does not block the crawler itself.
-fn is_named_to_block(enforcement: &Enforcement, name: Name<'_>, standing: Standing) -> bool {
+fn is_named_to_block(
+    enforcement: &Enforcement,
+    name: Name<'_>,
+    standing: Standing,
+    now: impl Fn() -> Timestamp,
+) -> bool {
     enforcement.overrides.iter().any(|one| {
         one.mode == Mode::Block
             && is_for_outcome(one, standing.outcome)
             && has_name(&one.tokens, name)
+            && !is_over(one.until, &now)
     })
 }
 
 /// Whether the operator explicitly ordered this refusal: of a crawler that an override names, or of
 /// an impostor. The breaker ignores such refusals.
-pub fn is_ordered(enforcement: &Enforcement, decision: &Decision<'_>) -> bool {
+pub fn is_ordered(
+    enforcement: &Enforcement,
+    decision: &Decision<'_>,
+    now: impl Fn() -> Timestamp,
+) -> bool {
     let name = decision.judgement.and_then(|judgement| judgement.name);
     decision.action == Action::Block
         && (decision.reason == Reason::Impostor
-            || name.is_some_and(|name| is_named_to_block(enforcement, name, decision.standing)))
+            || name
+                .is_some_and(|name| is_named_to_block(enforcement, name, decision.standing, now)))
 }

@@ -226,6 +226,28 @@ fn another_form_by_one_name_hides_no_violation_by_another() {
 }
 
 #[test]
+fn an_override_ends_and_the_next_one_counts() {
+    // The requests of these tests come at the Unix epoch.
+    for (until, expected) in [
+        ("1970-01-01T00:00:01Z", "block robots.disallow BadBot"),
+        ("1970-01-01T00:00:00Z", "log robots.disallow BadBot"),
+        ("1969-12-31T23:59:59Z", "log robots.disallow BadBot"),
+        ("1970-01-01T01:00:00+02:00", "log robots.disallow BadBot"),
+    ] {
+        let rulebook = rulebook(&format!(
+            "{{ overrides: [{{ user_agents: [BadBot], mode: block, until: {until} }}, \
+             {{ user_agents: [BadBot], mode: log }}] }}"
+        ));
+        assert_eq!(decided(&rulebook, "BadBot/1.0", "/x"), expected, "{until}");
+        let is_ordered =
+            judged(Standing::unexamined, &rulebook, "BadBot/1.0", "/x", |site, one| {
+                is_ordered(&site.enforcement, one, || Timestamp::UNIX_EPOCH)
+            });
+        assert_eq!(is_ordered, expected.starts_with("block"), "{until}");
+    }
+}
+
+#[test]
 fn of_several_tokens_the_strictest_verdict_counts() {
     let rulebook = rulebook(
         "{ mode: log, overrides: [{ user_agents: [DuckDuckBot], mode: block }, \
@@ -550,7 +572,9 @@ fn a_refusal_is_ordered_if_the_operator_names_the_crawler_or_refuses_impostors()
             rulebook,
             user_agent,
             "/private/x",
-            |site, decision| (decision.action, is_ordered(&site.enforcement, decision)),
+            |site, decision| {
+                (decision.action, is_ordered(&site.enforcement, decision, Timestamp::now))
+            },
         );
         assert_eq!(found, (action, expected), "{user_agent} {outcome:?}");
     }

@@ -1,5 +1,7 @@
 //! The treatment of a violation that follows from the policy alone, before any request.
 
+use jiff::Timestamp;
+
 use crate::rules::{
     crawlers::{Name, Outcome, Standing},
     policy::{Enforcement, Mode},
@@ -28,14 +30,15 @@ words! {
 
 impl Treatment {
     /// The treatment of a client with this name and standing. `None` is a client without a
-    /// User-Agent. `is_by_star` says that a group for `*` disallows the request.
+    /// User-Agent. `is_by_star` says that a group for `*` disallows the request. Entries that end count as
+    /// if they did not: a policy alone has no time.
     pub fn of(
         enforcement: &Enforcement,
         name: Option<Name<'_>>,
         standing: Standing,
         is_by_star: bool,
     ) -> Self {
-        let own = match first_for(enforcement, name, standing.outcome) {
+        let own = match first_for(enforcement, name, standing.outcome, || Timestamp::MIN) {
             Some(one) => Self::of_mode(one.mode),
             None if name.is_some() && enforcement.ladder.is_some() => Self::Ladder,
             None => Self::of_mode(enforcement.mode),
@@ -44,7 +47,8 @@ impl Treatment {
         let own = if is_pending { own.min(Self::Log) } else { own };
         let is_spared = own == Self::Block
             && is_by_star
-            && name.is_some_and(|name| is_protected(enforcement, name, standing));
+            && name
+                .is_some_and(|name| is_protected(enforcement, name, standing, || Timestamp::MIN));
         match enforcement.impostors {
             Some(mode) if own > Self::Pass && standing.outcome == Outcome::Contradicted => {
                 own.max(Self::of_mode(mode))

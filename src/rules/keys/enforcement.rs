@@ -8,7 +8,8 @@ use super::{
         key,
     },
     values::{
-        COUNT, CRAWLER_NAME, FIELDS, PACE, PATTERN, PURPOSE, SHARE, SHORT_TIME, STANDING, TIME,
+        COUNT, CRAWLER_NAME, FIELDS, INSTANT, PACE, PATTERN, PURPOSE, SHARE, SHORT_TIME, STANDING,
+        TIME,
     },
 };
 
@@ -86,6 +87,8 @@ pub static OVERRIDE: Section = Section {
         key("standing", List(&STANDING), Words("every standing"))
             .means("apply only to claims with these standings"),
         key("mode", Choice(&["off", "log", "throttle", "block"]), Required).means("their mode"),
+        key("until", INSTANT, Words("for good"))
+            .means("when the entry ends (RFC 3339). Beadle then decides as if it were not there"),
     ],
 };
 
@@ -117,6 +120,8 @@ pub static RATE_LIMIT: Section = Section {
             "write the limit into robots.txt as `Crawl-delay` and `Request-rate`. Beadle never judges \
              a crawler by these lines",
         ),
+        key("until", INSTANT, Words("for good"))
+            .means("when the entry ends (RFC 3339). Beadle then decides as if it were not there"),
     ],
 };
 

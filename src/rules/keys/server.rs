@@ -111,6 +111,10 @@ pub static ADMIN: Section = Section {
         key("hosts", List(&HOST), NONE).means("further hosts that requests may name"),
         key("token_file", FILE, NONE)
             .means("the secret that opens it; an address that is not on loopback needs one"),
+        key("edit", Boolean, Value("false")).means(
+            "let the desk write the policy file: `robots_txt`, `robots_tag`, `enforcement` and \
+             `preferences` of sites. It needs `token_file`",
+        ),
     ],
 };
 

@@ -76,6 +76,8 @@ pub(super) const NETWORK: Shape = form("^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$", "192.0.
 pub(super) const ADDRESS: Shape = form("^[0-9A-Fa-f.:\\[\\]]+$", "192.0.2.53");
 /// A host, or a wildcard for those below it.
 pub(super) const HOST: Shape = form("^(\\*\\.)?[A-Za-z0-9_.:-]+$", "www.example.com");
+/// A time of day, with its zone (RFC 3339).
+pub(super) const INSTANT: Shape = form("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]", "2026-12-04T14:00:00Z");
 /// The URL of a server or a document.
 pub(super) const URL: Shape = form("^\\s*https?://[^\\s/]", "https://www.example.com");
 /// The URL of a service with TLS.

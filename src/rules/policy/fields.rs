@@ -2,6 +2,8 @@
 
 use std::{ops::RangeInclusive, path::PathBuf, str::FromStr, time::Duration};
 
+use jiff::Timestamp;
+
 use crate::{
     base::diagnostic::Diagnostic,
     rules::keys::{self, Absent, Section, Shape},
@@ -178,6 +180,15 @@ impl<'n> Fields<'n> {
         findings: &mut Findings,
     ) -> T {
         self.value(key, self.in_range(key), |text| text.parse().ok(), findings)
+    }
+
+    /// The point in time under `key`.
+    pub(super) fn instant(&self, key: &str, findings: &mut Findings) -> Option<Timestamp> {
+        let help = "write a time with its zone, for example 2026-12-04T14:00:00Z";
+        let read = |at: &At<'n>, findings: &mut Findings| {
+            at.parsed(|text| text.parse().ok(), "is no time", help, findings)
+        };
+        self.read(key, read, findings)
     }
 
     /// The file or folder under `key`.

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use jiff::Timestamp;
+
 use crate::{
     base::{diagnostic::Diagnostic, product_token::ProductToken},
     rules::{crawlers::Outcome, keys},
@@ -29,6 +31,8 @@ pub struct Override {
     pub standings: Vec<Outcome>,
     /// The treatment of violations by these crawlers.
     pub mode: Mode,
+    /// When it ends; `None` is never (default).
+    pub until: Option<Timestamp>,
     /// The entries of `user_agents` except `*`, with the crawlers of each.
     pub named: Vec<Named>,
 }
@@ -64,14 +68,14 @@ pub(super) fn read(
 }
 
 /// Whether earlier overrides name all crawlers of this one. An earlier override for some standings
-/// covers only a later one for the same standings.
+/// covers only a later one for the same standings, and one that ends covers none.
 fn is_idle(one: &Override, earlier: &[Override]) -> bool {
     let covers = |before: &&Override| {
         before.standings.is_empty()
             || (!one.standings.is_empty()
                 && one.standings.iter().all(|outcome| before.standings.contains(outcome)))
     };
-    let before = || earlier.iter().filter(covers);
+    let before = || earlier.iter().filter(|before| before.until.is_none()).filter(covers);
     let is_taken = |token| before().any(|before| before.tokens.contains(token));
     before().any(|before| before.all)
         || (!one.all && !one.tokens.is_empty() && one.tokens.iter().all(is_taken))
@@ -96,5 +100,6 @@ fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Opti
     }
     let outcomes = fields.words("standing", Outcome::ALL);
     let standings = fields.each("standing", |at, found| at.choice(&outcomes, found), findings);
-    Some(Override { tokens, all: star.is_some(), star, standings, mode: mode?, named })
+    let until = fields.instant("until", findings);
+    Some(Override { tokens, all: star.is_some(), star, standings, mode: mode?, until, named })
 }

@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, fmt, time::Duration};
 
+use jiff::Timestamp;
+
 use crate::{
     base::{escape::shown, product_token::ProductToken},
     formats::robots::{self, Pace},
@@ -50,6 +52,8 @@ pub struct RateLimit {
     pub mode: PaceMode,
     /// Whether robots.txt says it (default false).
     pub is_published: bool,
+    /// When it ends; `None` is never (default).
+    pub until: Option<Timestamp>,
     /// Its place in the policy.
     pub at: Spot,
 }
@@ -58,7 +62,7 @@ impl RateLimit {
     /// The lines of robots.txt that say it: a delay in whole seconds, rounded up, and a rate where so many
     /// requests may come at once. Empty if no line does.
     pub fn records(&self) -> Vec<robots::Record> {
-        let is_sayable = self.paths.is_empty() && !self.together;
+        let is_sayable = self.paths.is_empty() && !self.together && self.until.is_none();
         let Some(pace) = self.pace.filter(|_| is_sayable) else { return Vec::new() };
         let (requests, seconds) = lowest_terms(pace);
         let delay = seconds >= requests;
@@ -76,6 +80,9 @@ impl RateLimit {
         match self.pace {
             None => ("requests at one time", remove()),
             Some(_) if !self.paths.is_empty() => ("some paths", remove()),
+            Some(_) if self.until.is_some() => {
+                ("a time that ends", "remove 'until' or 'publish'".to_owned())
+            }
             Some(_) if self.together => {
                 ("all crawlers together", "remove 'together' or 'publish'".to_owned())
             }
@@ -114,7 +121,10 @@ impl fmt::Display for RateLimit {
         let paths = if self.paths.is_empty() { "" } else { ", to some paths" };
         write!(f, "{who}{paths}")?;
         let wait = self.wait.as_secs_f32();
-        if self.wait.is_zero() { Ok(()) } else { write!(f, ", after a wait of at most {wait} s") }
+        if !self.wait.is_zero() {
+            write!(f, ", after a wait of at most {wait} s")?;
+        }
+        self.until.map_or(Ok(()), |until| write!(f, ", until {until}"))
     }
 }
 
@@ -169,6 +179,7 @@ fn rate_limit(
         together,
         mode: mode.unwrap_or(PaceMode::Throttle),
         is_published: fields.is("publish", findings),
+        until: fields.instant("until", findings),
         at: Spot::from(at),
     };
     refuse_vain_wait(&limit, &fields, findings);

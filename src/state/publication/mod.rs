@@ -41,7 +41,7 @@
 //! reload (`replacement`): the log and the desk say which rules the policy replaces.
 //!
 //! May use: policy, enforce, comparison, lint, fronts, robots, probe, crawlers, record, tally, text, violations,
-//! evidence, conduct, alerts, tls, remote, fetch, metrics, diagnostic, escape, stamp. Must not know:
+//! evidence, conduct, alerts, tls, remote, fetch, metrics, diagnostic, escape, stamp, whole_file. Must not know:
 //! gate, proxy, admin, cli, pingora.
 
 mod addresses; // addresses of the origins' names
@@ -62,6 +62,7 @@ mod probes; // questions to the origins about the forms of paths
 mod publisher; // the owner of the state in force
 mod reload; // requests to reload, and their outcome
 mod replacement; // the rules of origins that the policy replaces
+mod rewriting; // the policy file written again by Beadle
 mod servers; // the origins of a site: choice and health
 mod snapshot; // the published state for requests
 mod sources; // the sites with fetches from their origins
@@ -85,6 +86,7 @@ pub use self::{
     publisher::{Outcome, Publisher, Trial},
     reload::{Notice, ReloadRequests, Reloads, Stage},
     replacement::{ReplacedAnswer, ReplacedBySite, replaced},
+    rewriting::rewrite,
     servers::{Attempts, Fault, Server, Servers},
     snapshot::{PolicyInForce, ServedSite, Snapshot},
     wildcards::AskedHosts,

@@ -13,23 +13,23 @@ const MOST_ROWS: usize = 300;
 const MOST_STEPS: usize = 5_000_000;
 
 /// What a policy would change, by site.
-pub(super) struct Changes {
-    pub(super) rows: Vec<ChangeRow>,
+pub(in crate::desk::pages) struct Changes {
+    pub(in crate::desk::pages) rows: Vec<ChangeRow>,
     /// What is said after the rows.
-    pub(super) remarks: Vec<String>,
+    pub(in crate::desk::pages) remarks: Vec<String>,
 }
 
 /// One change.
-pub(super) struct ChangeRow {
-    pub(super) site: String,
-    pub(super) told: Told,
+pub(in crate::desk::pages) struct ChangeRow {
+    pub(in crate::desk::pages) site: String,
+    pub(in crate::desk::pages) told: Told,
     /// The class of the new state: `good` opens, `bad` closes.
-    pub(super) class: &'static str,
+    pub(in crate::desk::pages) class: &'static str,
 }
 
 impl Changes {
     /// What `next` would change if it came into force now.
-    pub(super) fn of(published: &Snapshot, next: &Policy, moment: Moment) -> Self {
+    pub(in crate::desk::pages) fn of(published: &Snapshot, next: &Policy, moment: Moment) -> Self {
         let rulebook = published.rulebook_of(next, moment);
         let before = Side { policy: &published.policy.policy, rulebook: &published.rulebook };
         let found = comparison::policies_within(

@@ -7,7 +7,7 @@ const HIDDEN: char = '…';
 const AFTER: [char; 5] = ['"', '\'', ',', '}', ']'];
 
 /// The text with nothing of its URLs but their scheme and host.
-pub(super) fn masked(text: &str) -> String {
+pub(in crate::desk::pages) fn masked(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = authority(rest) {

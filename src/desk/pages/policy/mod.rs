@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use askama::Template;
 use axum::{extract::State, response::IntoResponse};
 
+pub(super) use self::{change::Changes, mask::masked};
 use self::{disk::OnDisk, facts::Group};
 use super::{
     frame::{Answer, Frame, live, work},

@@ -1,13 +1,17 @@
 //! The catalogue file that an update replaces, and the policy that names it.
 
 use std::{
-    fs::File,
-    io::{self, Write},
+    fs::Permissions,
+    io,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
 use crate::{
-    base::diagnostic::{Diagnostic, Severity},
+    base::{
+        diagnostic::{Diagnostic, Severity},
+        whole_file,
+    },
     program::console::{config::no_policy, exit::Error},
     rules::{
         crawlers::CatalogueFile,
@@ -76,23 +80,11 @@ impl Destination {
     pub(super) fn replace(&self, bytes: &[u8]) -> io::Result<()> {
         // A link stays, and the file behind it is replaced.
         let to = std::fs::canonicalize(&self.to).unwrap_or_else(|_| self.to.clone());
-        let mut name = to.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-        name.push(format!(".{}.new", std::process::id()));
-        let new = to.with_file_name(name);
-        let written = File::create(&new)
-            .and_then(|mut file| {
-                if let Ok(old) = std::fs::metadata(&to) {
-                    file.set_permissions(old.permissions())?;
-                }
-                file.write_all(bytes)?;
-                file.sync_all()
-            })
-            .and_then(|()| std::fs::rename(&new, &to));
-        if written.is_err() {
-            // The new file may not exist.
-            let _ = std::fs::remove_file(&new);
-        }
-        written
+        let old = std::fs::metadata(&to).ok();
+        whole_file::replace(&to, bytes, |new| match &old {
+            Some(old) => new.set_permissions(old.permissions()),
+            None => new.set_permissions(Permissions::from_mode(0o644)),
+        })
     }
 }
 

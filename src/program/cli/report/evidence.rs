@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::lookup;
 use crate::{
+    base::whole_file,
     program::console::{
         config::{ConfigFile, load_with_database},
         exit::{Error, Exit},
@@ -172,16 +173,5 @@ pub(in crate::program::cli) fn save(file: &Path, bytes: &[u8], force: bool) -> R
             refused(&error)
         });
     }
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(format!(".{}.new", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = options.create_new(true).open(&beside).and_then(|mut new| {
-        new.write_all(bytes)?;
-        new.sync_all()?;
-        fs::rename(&beside, file)
-    });
-    written.map_err(|error| {
-        let _ = fs::remove_file(&beside);
-        refused(&error)
-    })
+    whole_file::replace(file, bytes, |_| Ok(())).map_err(|error| refused(&error))
 }

@@ -25,6 +25,11 @@ fn a_limit_has_its_requests_and_defaults() {
     let limit = &policy.sites[0].enforcement.rate_limits[0];
     let shown = "60 requests in 60 s, each crawler, after a wait of at most 2.5 s";
     assert_eq!(limit.to_string(), shown);
+    let ends = text("{ user_agents: [GPTBot], requests: 60/1m, until: 2026-12-04T15:00:00+01:00 }");
+    let policy: Policy = ends.parse().expect("a policy");
+    let limit = &policy.sites[0].enforcement.rate_limits[0];
+    let shown = "60 requests in 60 s, each crawler, until 2026-12-04T14:00:00Z";
+    assert_eq!(limit.to_string(), shown);
     let text = text("{ user_agents: [\"*\"], concurrent: 8, together: true, paths: [/search] }");
     let policy: Policy = text.parse().expect("a policy");
     let limit = &policy.sites[0].enforcement.rate_limits[0];
@@ -49,6 +54,16 @@ fn a_bad_limit_is_an_error_with_its_repair() {
             "{ user_agents: [Google-Extended], requests: 1/1m }",
             "no request has the name Google-Extended",
             "crawlers that fetch pages",
+        ),
+        (
+            "{ user_agents: [GPTBot], requests: 1/1m, until: tomorrow }",
+            "'tomorrow' is no time",
+            "Z",
+        ),
+        (
+            "{ user_agents: [GPTBot], requests: 1/1m, publish: true, until: 2026-12-04T14:00:00Z }",
+            "a time that ends",
+            "remove 'until'",
         ),
         ("{ user_agents: [GPTBot], requests: 1/1m, wait: 11s }", "11s", "10s"),
         (

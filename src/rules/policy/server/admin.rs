@@ -27,11 +27,13 @@ pub struct Admin {
     /// The file of the token that opens it. `None` opens it to every program on the machine, and is
     /// refused for an address that others reach.
     pub token_file: Option<PathBuf>,
+    /// Whether the desk may write the policy file (default false).
+    pub edit: bool,
 }
 
 impl Admin {
     pub(super) fn at(address: SocketAddr) -> Self {
-        Self { address, hosts: Vec::new(), token_file: None }
+        Self { address, hosts: Vec::new(), token_file: None, edit: false }
     }
 }
 
@@ -74,7 +76,13 @@ pub(super) fn admin(
             private(&at, address, clashes(address), token_file.as_ref(), findings)
         }
     };
-    Some(Admin { address, hosts, token_file })
+    let edit = fields.is("edit", findings);
+    if let Some(at) = fields.take("edit").filter(|_| edit && token_file.is_none()) {
+        let message = "every program on the machine could change the policy";
+        let help = "add 'token_file' with the file of a secret, or remove 'edit'";
+        findings.refuse_as("policy.open_edit", &at, message, help);
+    }
+    Some(Admin { address, hosts, token_file, edit })
 }
 
 /// Refuses an address that a listener has, and one that others reach without a token.

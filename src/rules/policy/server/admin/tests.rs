@@ -16,8 +16,9 @@ fn admin(server: &str) -> Result<Option<Admin>, Vec<String>> {
 #[test]
 fn an_admin_listener_is_an_address_a_mapping_or_off() {
     let exact = |host: &str| Host::Exact(host.to_owned());
-    let at =
-        |address: &str, hosts| Ok(Some(Admin { address: known(address), hosts, token_file: None }));
+    let at = |address: &str, hosts| {
+        Ok(Some(Admin { address: known(address), hosts, token_file: None, edit: false }))
+    };
     let beadle = || vec![exact("beadle"), Host::Below(".ops.example".to_owned())];
     let refused = |text: &str| Err(vec![text.to_owned()]);
     for (server, expected) in [
@@ -31,7 +32,12 @@ fn an_admin_listener_is_an_address_a_mapping_or_off() {
         }),
         ("admin: { address: 0.0.0.0:1, token_file: /run/token }", {
             let token_file = Some(PathBuf::from("/run/token"));
-            Ok(Some(Admin { address: known("0.0.0.0:1"), hosts: Vec::new(), token_file }))
+            Ok(Some(Admin {
+                address: known("0.0.0.0:1"),
+                hosts: Vec::new(),
+                token_file,
+                edit: false,
+            }))
         }),
         (
             "admin: 192.0.2.1:1",

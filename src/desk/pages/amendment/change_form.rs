@@ -1,0 +1,195 @@
+//! What a form asks for, as a change of the policy file.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    advice::edit,
+    base::diagnostic::Diagnostic,
+    desk::{admin::Live, pages::frame::condition},
+    review::proposal::{self, Act, Current, Declined, Proposal, Request},
+    rules::policy::{self, Mode, Policy},
+    state::publication::{PolicyRead, read_policy},
+};
+
+/// The sections of a site that the desk changes.
+pub(super) const SECTIONS: [&str; 4] = ["robots_txt", "robots_tag", "enforcement", "preferences"];
+
+/// The fields of a form. An empty text is none.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(in crate::desk::pages) struct Wanted {
+    /// The site.
+    pub(super) site: String,
+    /// The crawler.
+    pub(super) crawler: String,
+    /// A mode, `limit` or `nothing`.
+    pub(super) act: String,
+    /// The requests of a limit.
+    pub(super) requests: String,
+    /// A path.
+    pub(super) path: String,
+    /// How long it lasts from the first look on.
+    #[serde(rename = "for")]
+    pub(super) within: String,
+    /// When it ends.
+    pub(super) until: String,
+    /// The section whose text is changed, in place of a crawler.
+    pub(super) section: String,
+    /// Its new text.
+    pub(super) text: String,
+    /// The hash of the file that the page showed.
+    pub(super) file: String,
+}
+
+/// A change that was looked at.
+pub(super) struct Prepared {
+    /// The bytes of the file.
+    pub(super) before: Vec<u8>,
+    pub(super) proposal: Proposal,
+    /// What is asked for a crawler.
+    pub(super) act: Option<Act>,
+}
+
+/// Why there is no change.
+pub(super) enum NotPrepared {
+    /// A sentence.
+    Why(String),
+    /// The changed policy has these errors.
+    Findings(Vec<Diagnostic>),
+}
+
+impl From<&str> for NotPrepared {
+    fn from(why: &str) -> Self {
+        Self::Why(why.to_owned())
+    }
+}
+
+impl Wanted {
+    /// Turns a duration from now into an end, so that a second look is at the same change.
+    pub(super) fn settle(&mut self, now: Timestamp) {
+        let within = policy::duration(self.within.trim());
+        let within = within.and_then(|within| SignedDuration::try_from(within).ok());
+        let end = within.and_then(|within| now.checked_add(within).ok());
+        if let Some(end) = end.and_then(|end| Timestamp::from_second(end.as_second()).ok()) {
+            self.until = end.to_string();
+            self.within.clear();
+        }
+    }
+
+    /// The change of the file as it is now. Its policy is in force in all but these sections.
+    pub(super) fn prepare(&self, live: &Live) -> Result<Prepared, NotPrepared> {
+        let name = live.policy_file.display().to_string();
+        let read = read_file(&live.policy_file)?;
+        let Some(policy) = &read.policy else { return Err(NotPrepared::Findings(read.findings)) };
+        if !self.file.is_empty() && self.file != hash(&read.bytes) {
+            return Err("The policy file changed meanwhile. Look at the change again.".into());
+        }
+        let current = Current { file: &live.policy_file, name: &name, bytes: &read.bytes, policy };
+        let act = if self.section.is_empty() { Some(self.act()?) } else { None };
+        let proposal = match &act {
+            Some(act) => {
+                let request = Request { site: &self.site, name: &self.crawler, act: act.clone() };
+                proposal::propose(current, &request)
+            }
+            None => proposal::of_text(current, self.replaced(&read.bytes, policy)?),
+        };
+        let proposal = proposal.map_err(|declined| match declined {
+            Declined::Senseless(why) => NotPrepared::Why(why),
+            Declined::ByHand { line, why, entry } => {
+                NotPrepared::Why(format!("Line {line}: {why}. Write it by hand: {entry}"))
+            }
+            Declined::Refused(findings) => NotPrepared::Findings(findings),
+        })?;
+        let [before, after] =
+            [&read.bytes, &proposal.after].map(|one| String::from_utf8_lossy(one));
+        if !edit::is_same_beside(&before, &after, &SECTIONS) {
+            return Err("The desk changes no more than these sections of a site.".into());
+        }
+        let in_force = live.handles.published.load();
+        let findings =
+            policy::restart_findings(&in_force.policy.policy, &proposal.policy, &proposal.after);
+        if !findings.is_empty() {
+            return Err(NotPrepared::Findings(findings));
+        }
+        Ok(Prepared { before: read.bytes, proposal, act })
+    }
+
+    fn act(&self) -> Result<Act, NotPrepared> {
+        if self.crawler.trim().is_empty() {
+            return Err("The form names no crawler.".into());
+        }
+        let until = condition(&self.until).map(|until| until.parse()).transpose();
+        let until = until.map_err(|_| NotPrepared::from("The end is no time."))?;
+        let path = condition(&self.path);
+        let modes = [Mode::Off, Mode::Log, Mode::Throttle, Mode::Block];
+        match self.act.as_str() {
+            "nothing" => Ok(Act::Nothing),
+            "limit" => match condition(&self.requests) {
+                None => {
+                    Err("A limit needs a number of requests in a time, for example 60/1m.".into())
+                }
+                Some(requests) => {
+                    let paths = path.into_iter().collect();
+                    Ok(Act::Limit { requests, burst: None, paths, until })
+                }
+            },
+            word => match modes.into_iter().find(|mode| mode.as_str() == word) {
+                Some(mode) => Ok(Act::Mode { mode, until, path }),
+                None => Err("The form names no action: off, log, throttle, block, limit.".into()),
+            },
+        }
+    }
+
+    /// The file with another text of a section.
+    fn replaced(&self, bytes: &[u8], policy: &Policy) -> Result<Vec<u8>, NotPrepared> {
+        let text = String::from_utf8_lossy(bytes);
+        let lines = section_lines(&text, policy, &self.site, &self.section)?;
+        // A browser sends both characters, whatever the file has.
+        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let mut new: Vec<&str> = self.text.lines().collect();
+        while new.last().is_some_and(|line| line.trim().is_empty()) {
+            new.pop();
+        }
+        let new: String = new.iter().map(|line| format!("{line}{end}")).collect();
+        let before = text.get(..lines.start).unwrap_or_default();
+        let open = if before.is_empty() || before.ends_with('\n') { "" } else { end };
+        Ok([before, open, &new, text.get(lines.end..).unwrap_or_default()].concat().into_bytes())
+    }
+}
+
+/// The lines of a section of a site in the text of a policy.
+pub(super) fn section_lines(
+    text: &str,
+    policy: &Policy,
+    site: &str,
+    section: &str,
+) -> Result<std::ops::Range<usize>, NotPrepared> {
+    if !SECTIONS.contains(&section) {
+        return Err("The desk changes robots_txt, robots_tag, enforcement and preferences.".into());
+    }
+    let site = policy.sites.iter().find(|one| one.name() == site);
+    let site = site.ok_or_else(|| NotPrepared::from("The policy has no such site."))?;
+    edit::section(text, (site.at.line, site.at.column), section)
+        .map_err(|refusal| NotPrepared::Why(format!("Line {}: {}.", refusal.line, refusal.why)))
+}
+
+/// The policy file, if it is a file of the operator.
+pub(super) fn read_file(file: &Path) -> Result<PolicyRead, NotPrepared> {
+    let read = read_policy(file);
+    let read =
+        read.map_err(|error| NotPrepared::Why(format!("The file can't be read: {error}.")))?;
+    // A copy of a policy on a server has a line more.
+    match std::fs::read(file) {
+        Ok(bytes) if bytes == read.bytes => Ok(read),
+        _ => Err("The policy comes from a server: change it there.".into()),
+    }
+}
+
+/// The name of the bytes of a file.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,170 @@
+//! What a change of the policy file would change: the text, the meaning, the last days.
+
+use askama::Template;
+use axum::{
+    Form,
+    extract::{State, rejection::FormRejection},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+
+use super::change_form::{NotPrepared, Prepared, Wanted, hash};
+use crate::{
+    base::diagnostic::Diagnostic,
+    desk::{
+        admin::{Live, View, html},
+        pages::{
+            conditions::Asked,
+            frame::{Answer, Frame, live, notice, try_ask, work},
+            policy::{Changes, masked},
+        },
+    },
+    review::proposal::{Request, past},
+};
+
+#[derive(Template)]
+#[template(path = "change.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    title: String,
+    wanted: Wanted,
+    faults: Vec<String>,
+    /// Whether the change can be applied here.
+    edits: bool,
+    /// The command that does the same.
+    command: String,
+    lines: Vec<PatchLine>,
+    changes: Option<Changes>,
+    past: Vec<String>,
+}
+
+/// A line of the difference.
+struct PatchLine {
+    text: String,
+    class: &'static str,
+}
+
+pub(super) async fn page(State(view): State<View>, Asked(wanted, faults): Asked<Wanted>) -> Answer {
+    preview(&view, wanted, faults).await
+}
+
+/// The look at another text of a section.
+pub(super) async fn of_section(
+    State(view): State<View>,
+    form: Result<Form<Wanted>, FormRejection>,
+) -> Answer {
+    match form {
+        Ok(Form(wanted)) => preview(&view, wanted, Vec::new()).await,
+        Err(_) => Ok(unread(&view)),
+    }
+}
+
+pub(super) fn unread(view: &View) -> Response {
+    let text = "The form could not be read. Open its page, and send it again.";
+    notice(view, StatusCode::BAD_REQUEST, "Nothing changed", text)
+}
+
+async fn preview(view: &View, mut wanted: Wanted, faults: Vec<String>) -> Answer {
+    live(view)?;
+    wanted.settle((view.now)());
+    let (view, asked) = (view.clone(), wanted.clone());
+    let prepared = {
+        let view = view.clone();
+        let prepare = move || {
+            live(&view).map(|live| {
+                let prepared = asked.prepare(live);
+                let changes = prepared.as_ref().ok().map(|one| changes(live, one));
+                (prepared, changes)
+            })
+        };
+        work(prepare).await??
+    };
+    let (prepared, changes) = prepared;
+    let mut page = Page {
+        frame: Frame::new(&view, "/policy"),
+        title: title(&wanted),
+        faults,
+        edits: live(&view)?.edits,
+        command: command(&wanted),
+        lines: Vec::new(),
+        changes,
+        past: Vec::new(),
+        wanted,
+    };
+    match prepared {
+        Err(refused) => page.faults.extend(sentences(refused)),
+        Ok(prepared) => {
+            page.lines = patch_lines(&prepared.proposal.patch);
+            page.wanted.file = hash(&prepared.before);
+            page.past = last_days(&view, &page.wanted, prepared).await;
+        }
+    }
+    Ok(html(&page).into_response())
+}
+
+/// The change in meaning.
+fn changes(live: &Live, prepared: &Prepared) -> Changes {
+    let published = live.handles.published.load_full();
+    Changes::of(&published, &prepared.proposal.policy, live.handles.clock.moment())
+}
+
+/// What the last seven days would have been, as sentences.
+async fn last_days(view: &View, wanted: &Wanted, prepared: Prepared) -> Vec<String> {
+    let Prepared { proposal, act: Some(act), .. } = prepared else { return Vec::new() };
+    let (site, crawler, now) = (wanted.site.clone(), wanted.crawler.clone(), (view.now)());
+    let asked = act.clone();
+    let rows = try_ask(view, move |store| {
+        past(store, &proposal.policy, &Request { site: &site, name: &crawler, act: asked }, now)
+    });
+    match rows.await {
+        Ok(rows) if rows.is_empty() => vec!["No request of it is counted.".to_owned()],
+        Ok(rows) => rows.iter().map(|row| row.text(&act)).collect(),
+        Err(none) => vec![none.sentence()],
+    }
+}
+
+fn title(wanted: &Wanted) -> String {
+    match (wanted.section.as_str(), wanted.act.as_str()) {
+        ("", "nothing") => format!("Take back the changes for {}", wanted.crawler),
+        ("", act) => format!("{}: {act}", wanted.crawler),
+        (section, _) => format!("{section} of {}", wanted.site),
+    }
+}
+
+/// The command line that makes the same change.
+fn command(wanted: &Wanted) -> String {
+    let Wanted { site, crawler, act, requests, .. } = wanted;
+    let verb = match act.as_str() {
+        _ if !wanted.section.is_empty() => return String::new(),
+        "nothing" => format!("beadle unblock {crawler}"),
+        "limit" => format!("beadle limit {crawler} {requests}"),
+        "block" => format!("beadle block {crawler}"),
+        mode => format!("beadle block {crawler} --mode {mode}"),
+    };
+    format!("{verb} --site {site}")
+}
+
+fn patch_lines(patch: &str) -> Vec<PatchLine> {
+    let lines = patch.lines().skip(2);
+    let line = |line: &str| PatchLine {
+        class: match line.as_bytes().first() {
+            Some(b'+') => "added",
+            Some(b'-') => "removed",
+            _ => "",
+        },
+        text: masked(line),
+    };
+    lines.map(line).collect()
+}
+
+/// Why there is no change, as sentences.
+pub(super) fn sentences(refused: NotPrepared) -> Vec<String> {
+    let sentence = |finding: &Diagnostic| {
+        let help = finding.help.as_deref().map_or(String::new(), |help| format!(" ({help})"));
+        masked(&format!("{}: {}{help}", finding.place, finding.message))
+    };
+    match refused {
+        NotPrepared::Why(why) => vec![why],
+        NotPrepared::Findings(findings) => findings.iter().map(sentence).collect(),
+    }
+}
