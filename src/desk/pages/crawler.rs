@@ -212,7 +212,14 @@ fn scorecard<'a>(
         days: wanted.days.clone(),
         sites: choices(sites, site, "all sites"),
         figures,
-        over_time: has_requests.then(|| OverTime::of(&score.axis, &answers.times)),
+        over_time: has_requests.then(|| {
+            OverTime::of(&score.axis, &answers.times, |since, until| {
+                let conditions = [("since", since), ("until", until)];
+                link::violations(&own(
+                    &[&[("crawler", recorded), ("site", site)], &conditions[..]].concat()
+                ))
+            })
+        }),
         parts: rest.map(part).collect(),
         faults: answers.faults.clone(),
         places: places(answers, recorded, site, &since),
