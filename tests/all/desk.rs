@@ -1,11 +1,16 @@
 //! The desk: who may see it, and what its pages show.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::{
+    collections::BTreeSet,
+    os::unix::fs::PermissionsExt as _,
+    time::{Duration, Instant},
+};
 
 use crate::support::{
     client::{Request, Response},
     origin::Origin,
     program::{Beadle, Setup},
+    wait_for,
 };
 
 mod crawlers; // the list, the scorecard, the evidence bundle
@@ -175,7 +180,10 @@ fn violations_are_listed_filtered_and_shown_whole() {
         ("?path=%2Fold%2F%24", 0),
         ("?since=2020-01-01", 3),
         ("?since=2999-01-01", 0),
+        ("?until=2020-01-01", 0),
+        ("?since=2020-01-01&until=2999-01-01", 3),
         ("?before=2", 1),
+        ("?sort=time&before=2", 1),
         ("?rule=Disallow:+/private/", 2),
         ("?rule=Disallow:+/", 0),
         ("?exact_path=/private/a", 1),
@@ -186,9 +194,41 @@ fn violations_are_listed_filtered_and_shown_whole() {
     for (query, said) in [
         ("", "3 violations, the latest first"),
         ("?action=log", "1 violation, the latest first"),
-        ("?crawler=NoSuchBot", "No violation is recorded with this filter."),
+        ("?crawler=NoSuchBot", "Nothing is listed with this filter."),
+        ("?since=2999-01-01", "No violation is recorded with this filter."),
+        ("?sort=time", "3 violations, the oldest first"),
+        ("?sort=-crawler", "3 violations, by crawler backwards, of each the latest first"),
+        (
+            "?sort=time",
+            "<th scope=\"col\" aria-sort=\"ascending\"><a href=\"/violations\">time</a>",
+        ),
+        ("?action=log", "<a href=\"/api/v1/violations.csv?action=log\" download>"),
     ] {
-        assert!(list(query).contains(said), "{query}: {said}");
+        assert!(list(query).contains(said), "{query}: {said}: {}", list(query));
+    }
+    // Counts are written behind the records.
+    wait_for("the values that occur", || {
+        list("").contains("<option value=\"GPTBot\">2</option>").then_some(())
+    });
+    for (query, said) in [
+        ("", "<option value=\"Disallow: /private/\">2</option>"),
+        ("?crawler=bingbot", "<option value=\"GPTBot\">2</option>"),
+        ("?crawler=bingbot", "<option value=\"site.example\">1</option>"),
+        (
+            "?crawler=CCBot",
+            "No record has the crawler 'CCBot'. There are records of GPTBot (2), bingbot (1).",
+        ),
+        (
+            "?rule=Disallow:+/privat/",
+            "No record has the rule 'Disallow: /privat/'. There are records of ",
+        ),
+        (
+            "?crawler=bingbot&purpose=seo",
+            "No record has the purpose 'seo'. There are records of search (1).",
+        ),
+    ] {
+        let text = list(query);
+        assert!(text.contains(&said.replace('\'', "&#39;")), "{query}: {said}: {text}");
     }
     for (query, fault) in [
         ("?since=soon", "'soon' is no day"),
@@ -201,8 +241,11 @@ fn violations_are_listed_filtered_and_shown_whole() {
         ("?reason=robots.froms", "'robots.froms' is no reason: choose one of "),
         ("?rule=/private/", "'/private/' is no rule (write it as robots.txt has it"),
         ("?before=abc", "'abc' is no number of a record"),
-        ("?until=", "This page has no condition 'until': choose one of crawler, site, "),
-        ("?standing=confirmed", "This page has no condition 'standing'"),
+        ("?until=soon", "'soon' is no day"),
+        ("?since=2026-01-02&until=2026-01-02", "The end is not after the start: a day begins at"),
+        ("?sort=path", "The list has no order 'path': choose one of time, site, action, crawler"),
+        ("?at=x", "'x' is no number of a record: leave 'at' out."),
+        ("?standing=confirmed", "no condition 'standing': choose one of crawler, site, "),
         ("?site=site.example&site=x", "'site' stands there twice"),
     ] {
         let text = list(query);
@@ -210,7 +253,8 @@ fn violations_are_listed_filtered_and_shown_whole() {
     }
     for (path, fault) in [
         ("/?days=x", "'x' is no number of days: choose one of 1, 7, 30, 90."),
-        ("/?site=x", "This page has no condition 'site': choose one of days."),
+        ("/?site=x", "No site has the host 'x'"),
+        ("/?sort=", "This page has no condition 'sort': choose one of days, site."),
         ("/crawlers?sort=bad", "'bad' is no column to sort by: choose one of name, requests, "),
         ("/crawlers?days=5", "'5' is no number of days"),
         ("/crawlers/GPTBot?until=1", "This page has no condition 'until'"),
@@ -296,20 +340,118 @@ fn the_list_goes_back_page_by_page() {
     let origin = Origin::plain();
     let beadle = Setup::site(origin.port, RULES).start();
     for number in 0..250 {
-        beadle.get(&format!("/private/{number}"), "GPTBot/1.2");
+        let user_agent = if number % 5 == 0 { "bingbot/2.0" } else { "GPTBot/1.2" };
+        beadle.get(&format!("/private/{number}"), user_agent);
     }
     beadle.wait_for_metric("beadle_records_stored_total", 250.0);
-    let (mut path, mut seen) = ("/violations?crawler=GPTBot".to_owned(), Vec::new());
-    loop {
-        let text = page(&beadle, &path).send(beadle.admin).text();
-        let paths = text.split("class=\"mono path\">/private/").skip(1);
-        seen.extend(paths.filter_map(|rest| rest.split('<').next()?.parse::<u32>().ok()));
-        let Some((_, older)) = text.split_once("rel=\"next\" href=\"") else { break };
-        path = older.split('"').next().expect("a link").replace("&#38;", "&");
+    let text = |path: &str| page(&beadle, path).send(beadle.admin).text();
+    wait_for("all counts", || text("/violations").contains("\">200</option>").then_some(()));
+    let of = |row: &str, name: &str| {
+        let (_, value) = row.split_once(&format!("data-name=\"{name}\""))?;
+        Some(value.split_once('>')?.1.split('<').next()?.to_owned())
+    };
+    for sort in ["", "time", "crawler", "-crawler", "site", "-action"] {
+        let (mut path, mut seen) = (format!("/violations?sort={sort}"), Vec::new());
+        loop {
+            let text = text(&path);
+            let before = seen.len();
+            let rows = text.split("<tr>").filter(|row| row.contains("data-name"));
+            seen.extend(rows.filter_map(|row| {
+                let number = of(row, "path")?.trim_start_matches("/private/").parse::<u32>().ok();
+                Some((of(row, "crawler")?.to_lowercase(), number?))
+            }));
+            let shown = format!("250 violations, showing {}–{}, ", before + 1, seen.len());
+            assert!(text.contains(&shown), "{path}: {shown}: {text}");
+            let Some((_, older)) = text.split_once("rel=\"next\" href=\"") else { break };
+            path = older.split('"').next().expect("a link").replace("&#38;", "&");
+        }
+        let crawlers: Vec<&str> = seen.iter().map(|(name, _)| name.as_str()).collect();
+        let numbers: Vec<u32> = seen.iter().map(|(_, number)| *number).collect();
+        // Records are written when responses end, so that neighbours may change places.
+        let halves = [&numbers[..100], &numbers[150..]].map(|part| part.iter().sum::<u32>());
+        match sort {
+            "crawler" => assert!(crawlers.is_sorted(), "{crawlers:?}"),
+            "-crawler" => assert!(crawlers.is_sorted_by(|a, b| a >= b), "{crawlers:?}"),
+            "time" => assert!(halves[0] < halves[1], "the oldest first: {numbers:?}"),
+            _ => assert!(halves[0] > halves[1], "the latest first: {numbers:?}"),
+        }
+        let each: BTreeSet<u32> = numbers.iter().copied().collect();
+        assert_eq!((each.len(), numbers.len()), (250, 250), "{sort}: each once");
     }
-    // Records are written when responses end, so that neighbours may change places.
-    let halves = [&seen[..100], &seen[150..]].map(|part| part.iter().sum::<u32>());
-    assert!(halves[0] > halves[1], "the latest first: {seen:?}");
-    seen.sort_unstable();
-    assert_eq!(seen, (0..250).collect::<Vec<_>>(), "each once");
+    // The file has exactly the list.
+    let list = text(
+        "/violations?crawler=bingbot&impostors=without&since=2020-01-01&exact_path=/private/0",
+    );
+    let (_, link) = list.split_once("<a href=\"/api/v1/violations.csv?").expect("a link");
+    let link = link.split('"').next().expect("a link").replace("&#38;", "&");
+    for (name, lines) in [("jsonl", 1), ("csv", 2)] {
+        let export = text(&format!("/api/v1/violations.{name}?{link}"));
+        assert_eq!(export.lines().count(), lines, "{export}");
+    }
+}
+
+#[test]
+fn a_hostile_record_keeps_a_page_small() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, RULES).start();
+    let long = format!("/private/{}", "x".repeat(840));
+    for number in 0..100 {
+        beadle.get(&format!("{long}{number}"), &format!("{}bot/1.0", "N".repeat(54)));
+    }
+    beadle.wait_for_metric("beadle_records_stored_total", 100.0);
+    for path in ["/violations", "/live"] {
+        let text = page(&beadle, path).send(beadle.admin).text();
+        assert!(text.len() < 100 << 10, "{path} has {} bytes", text.len());
+        assert!(!text.contains(&long), "the page of the record has the whole");
+    }
+}
+
+#[test]
+fn an_empty_desk_says_what_to_try() {
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, RULES).start();
+    for path in ["/", "/violations"] {
+        let text = page(&beadle, path).send(beadle.admin).text();
+        let (_, command) = text.split_once("<pre>curl ").expect("a command");
+        let command = command.split('<').next().expect("a command").replace("&#39;", "'");
+        let url = format!(
+            "-A GPTBot/1.0 -H 'Host: site.example' 'http://127.0.0.1:{}/private/'",
+            beadle.port
+        );
+        assert_eq!(command, url, "{path}");
+    }
+}
+
+#[test]
+fn a_million_records_are_listed_and_exported() {
+    if std::env::var_os("BEADLE_FULL").is_none() {
+        return;
+    }
+    let origin = Origin::plain();
+    let beadle = Setup::site(origin.port, RULES).start();
+    beadle.get("/private/a", "GPTBot/1.2");
+    beadle.wait_for_metric("beadle_records_stored_total", 1.0);
+    crate::api::fill(&beadle, 1_000_000);
+    let mut last = String::new();
+    // The summaries come in pieces behind the records.
+    let patience = Instant::now() + Duration::from_secs(300);
+    for sort in ["", "time", "crawler", "-site", "action"] {
+        let path = format!("/violations?sort={sort}");
+        loop {
+            let start = Instant::now();
+            last = page(&beadle, &path).send(beadle.admin).text();
+            let took = start.elapsed();
+            eprintln!("{path}: {took:?}");
+            if took < Duration::from_millis(300) {
+                break;
+            }
+            assert!(Instant::now() < patience, "{path} takes {took:?}");
+            std::thread::sleep(Duration::from_secs(2));
+        }
+    }
+    assert!(last.contains("1,000,001 violations, showing 1–100, by action"), "{last}");
+    let start = Instant::now();
+    let export = page(&beadle, "/api/v1/violations.csv").send(beadle.admin);
+    assert_eq!(export.text().lines().count(), 1_000_002);
+    eprintln!("export: {:?}, {} bytes", start.elapsed(), export.body.len());
 }

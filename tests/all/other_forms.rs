@@ -130,8 +130,8 @@ fn the_desk_lists_other_forms_apart_and_their_pages_lead_to_forms() {
     for known in [
         "<title>Other forms of closed paths",
         "<caption>3 requests, the latest first</caption>",
-        "<th>other form</th>",
-        "<td class=\"mono path\">/private/3</td>",
+        "<th scope=\"col\">other form</th>",
+        " title=\"/private/3\">/private/3</td>",
         "<a href=\"/violations?reason=robots.form\">All</a>",
         "<a href=\"/violations\">Violations</a>",
     ] {

@@ -154,10 +154,9 @@ fn a_chart_shows_the_first_requests_and_that_nothing_was_counted_before() {
     for _ in 0..20 {
         desk.get("/private/", "GPTBot/1.2");
     }
-    let widths = |fill: &str| {
+    let widths = |class: &str| {
         format!(
-            "[...document.querySelectorAll('svg.chart rect')]
-                .filter(it => it.getAttribute('fill') === '{fill}')
+            "[...document.querySelectorAll('svg.wide rect.{class}')]
                 .map(it => it.getBoundingClientRect()).filter(box => box.height > 20)
                 .map(box => box.width)"
         )
@@ -167,10 +166,11 @@ fn a_chart_shows_the_first_requests_and_that_nothing_was_counted_before() {
             // The counts are in the database a second later.
             let bars = wait_for("a bar", || {
                 tab.go(&format!("{page}?days={days}"));
-                let bars = tab.value(&widths("#010000"));
+                let bars = tab.value(&widths("log"));
                 bars.get(0).is_some().then_some(bars)
             });
-            let width = tab.value("document.querySelector('svg.chart').clientWidth");
+            let width =
+                tab.value("document.querySelector('svg.wide').getBoundingClientRect().width");
             let width = width.as_f64().expect("a number");
             // Midnight or a new hour may part the requests.
             for bar in bars.as_array().expect("a list") {
@@ -189,11 +189,11 @@ fn a_chart_shows_the_first_requests_and_that_nothing_was_counted_before() {
                 assert!(uncounted + 2 >= rows.len(), "{page} {days}: {rows:?}");
             }
             if uncounted > 0 {
-                let areas = tab.value(&widths("#050000"));
+                let areas = tab.value(&widths("uncounted"));
                 let area = areas[0].as_f64().unwrap_or_default();
                 let least = width * 0.7 * uncounted as f64 / rows.len() as f64;
                 assert!(area > least, "{page} {days}: {area} of {width}");
-                let style = "getComputedStyle(document.querySelector('[fill=\"#050000\"]')).fill";
+                let style = "getComputedStyle(document.querySelector('svg.wide .uncounted')).fill";
                 assert!(tab.text(style).contains("#uncounted"), "{}", tab.text(style));
             }
         }

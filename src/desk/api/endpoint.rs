@@ -3,8 +3,12 @@
 use axum::response::Response;
 
 use super::{
-    answer::of_type, counts, export, inquiry::Inquiry, people, places, query::FILTER, records,
-    report, robots, status,
+    answer::of_type,
+    counts, export,
+    inquiry::Inquiry,
+    people, places,
+    query::{FILTER, PAGED},
+    records, report, robots, status,
 };
 use crate::desk::admin::problem::Problem;
 
@@ -32,17 +36,10 @@ const fn endpoint(
 
 /// All paths.
 pub(super) static ENDPOINTS: [Endpoint; 16] = [
-    endpoint(
-        "/api/v1/violations",
-        &[
-            "site", "crawler", "purpose", "path", "rule", "action", "reason", "since", "until",
-            "limit", "cursor",
-        ],
-        records::page,
-    ),
+    endpoint("/api/v1/violations", PAGED, records::page),
     endpoint("/api/v1/violations/{id}", &[], records::one),
-    endpoint("/api/v1/violations.jsonl", &FILTER, export::json_lines),
-    endpoint("/api/v1/violations.csv", &FILTER, export::csv),
+    endpoint("/api/v1/violations.jsonl", FILTER, export::json_lines),
+    endpoint("/api/v1/violations.csv", FILTER, export::csv),
     endpoint(
         "/api/v1/counts",
         &["by", "site", "crawler", "purpose", "only_violations", "since", "until"],

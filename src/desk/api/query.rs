@@ -11,9 +11,25 @@ use crate::{
 /// The most bytes of a foreign text that a problem quotes.
 const QUOTED: usize = 100;
 
-/// The parameters by which records are selected.
-pub(super) const FILTER: [&str; 9] =
-    ["site", "crawler", "purpose", "path", "rule", "action", "reason", "since", "until"];
+/// The parameters of a page of records.
+pub(super) const PAGED: &[&str] = &[
+    "site",
+    "crawler",
+    "purpose",
+    "path",
+    "exact_path",
+    "rule",
+    "action",
+    "reason",
+    "impostors",
+    "since",
+    "until",
+    "limit",
+    "cursor",
+];
+
+/// Those by which records are selected.
+pub(super) const FILTER: &[&str] = PAGED.split_at(11).0;
 
 /// The parameters of a request.
 #[derive(Clone, Debug, Default)]

@@ -8,6 +8,7 @@ use crate::{
     desk::admin::problem::{Kind, Problem},
     records::{
         record::{Filter, REASONS, Violation},
+        tally::Claimant,
         violations::Store,
     },
     review::report::terms::{self, id},
@@ -60,12 +61,15 @@ pub(super) fn filter(inquiry: &Inquiry, store: &Store) -> Result<Filter, Problem
     let (since, until) = inquiry.times()?;
     let path = inquiry.query.text("path").map(terms::pattern).transpose();
     let rule = inquiry.query.text("rule").map(terms::rule).transpose();
+    let claimant = inquiry.query.word("impostors", &Claimant::WORDS)?;
     Ok(Filter {
         rule: rule.map_err(|refusal| Problem::of_parameter("rule", refusal))?,
         site: inquiry.site(store)?,
         product_token: inquiry.crawler(store)?,
         purpose: inquiry.purpose(store)?,
         path: path.map_err(|refusal| Problem::of_parameter("path", refusal))?,
+        exact_path: inquiry.query.text("exact_path").map(str::to_owned),
+        claimant: claimant.as_deref().and_then(Claimant::of_word),
         action: inquiry.query.word("action", &ACTIONS)?,
         reason: inquiry.query.word("reason", &REASONS)?,
         since,

@@ -1,39 +1,50 @@
-//! Charts as SVG, drawn here, so that a page needs no script. Colours are placeholders: the style
-//! sheet replaces them by the ones of light and dark.
+//! Charts as SVG, drawn here, so that a page needs no script. The style sheet colours their classes.
 
-use std::fmt::Display;
-
-use plotters::{
-    prelude::{
-        ChartBuilder, DrawingAreaErrorKind, IntoDrawingArea, IntoSegmentedCoord, RGBColor,
-        Rectangle, SVGBackend, SegmentValue,
-    },
-    style::Color,
+use crate::{
+    base::escape,
+    review::report::number::{grouped, percent},
 };
 
-use crate::review::report::number::{grouped, percent};
-
-const SIZE: (u32, u32) = (960, 240);
-/// Stand for log, throttle, block, limited and pass in `desk.css`.
-const COLOURS: [RGBColor; 5] =
-    [RGBColor(1, 0, 0), RGBColor(2, 0, 0), RGBColor(3, 0, 0), RGBColor(6, 0, 0), RGBColor(4, 0, 0)];
-const UNCOUNTED: RGBColor = RGBColor(5, 0, 0);
-const GRID: RGBColor = RGBColor(9, 0, 0);
-
-/// Hatching in place of [`UNCOUNTED`].
-const HATCHING: &str = "<defs><pattern id=\"uncounted\" width=\"8\" height=\"8\" \
-                        patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
-                        <path class=\"hatch\" d=\"M2 0V8\"/></pattern></defs>";
 /// The fewest bars that the width is divided by, so that a few are no walls.
 const LEAST_BARS: usize = 7;
+/// The room above, to the right, and below for labels.
+const TOP: f64 = 12.0;
+const RIGHT: f64 = 24.0;
+const BELOW: f64 = 30.0;
+
+/// A chart for a wide screen, and one for a phone.
+const SIZES: [Size; 2] = [
+    Size { class: "wide", width: 960.0, height: 240.0, left: 80.0, labels: 12 },
+    Size { class: "narrow", width: 480.0, height: 300.0, left: 88.0, labels: 4 },
+];
 
 /// The size of a small chart, in its own units: of one bar, and of all.
 const STEP: usize = 4;
 const HEIGHT: u64 = 16;
 
-/// Requests in one period, by action: log, throttle, block, limited, pass.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Bar(pub(super) [u64; 5]);
+/// One period.
+pub(super) struct Bar {
+    /// Numbers from the bottom to the top, with their classes.
+    pub(super) parts: Vec<(&'static str, u64)>,
+    /// The name below the bar.
+    pub(super) label: String,
+    /// What is told about the bar that is pointed at.
+    pub(super) text: String,
+    /// Where a click leads.
+    pub(super) link: String,
+    /// Whether it has only a part of its period.
+    pub(super) is_partial: bool,
+}
+
+struct Size {
+    class: &'static str,
+    width: f64,
+    height: f64,
+    /// The room for numbers.
+    left: f64,
+    /// The most labels below.
+    labels: usize,
+}
 
 /// A bar of a share.
 pub(super) fn bar(part: u64, whole: u64) -> String {
@@ -62,74 +73,70 @@ pub(super) fn trend(numbers: &[u64]) -> String {
     svg + "</svg>"
 }
 
-/// Bars side by side, each with its parts on top of each other. The first ones, `uncounted` of them,
-/// are no numbers but a hatched area. `label` names the period.
-pub(super) fn stacked<L: Display>(
-    bars: &[Bar],
-    uncounted: usize,
-    label: impl Fn(usize) -> L,
-) -> String {
-    let mut svg = String::new();
-    // Drawing into a string can't fail.
-    let _ = draw(&mut svg, bars, uncounted, |at| match bars.get(at) {
-        Some(_) => label(at).to_string(),
-        None => String::new(),
-    });
-    let svg = svg.replacen("<svg ", "<svg class=\"chart\" aria-hidden=\"true\" ", 1);
-    match svg.split_once('>') {
-        Some((head, rest)) if uncounted > 0 => format!("{head}>{HATCHING}{rest}"),
-        _ => svg,
-    }
+/// Bars side by side, each with its parts on top of each other, once for each size of screen. The
+/// first ones, `uncounted` of them, are no numbers but a hatched area.
+pub(super) fn stacked(bars: &[Bar], uncounted: usize) -> String {
+    SIZES.iter().map(|size| size.draw(bars, uncounted)).collect()
 }
 
-fn draw(
-    svg: &mut String,
-    bars: &[Bar],
-    uncounted: usize,
-    label: impl Fn(usize) -> String,
-) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
-    let highest = bars.iter().map(|bar| bar.0.iter().sum::<u64>()).max().unwrap_or(0).max(4);
-    let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
-    let count = bars.len().max(LEAST_BARS);
-    let top = highest + highest / 20;
-    let mut chart = ChartBuilder::on(&area)
-        .margin_top(12)
-        .margin_right(24)
-        .x_label_area_size(28)
-        .y_label_area_size(80)
-        .build_cartesian_2d((0..count - 1).into_segmented(), 0..top)?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .bold_line_style(GRID)
-        .light_line_style(GRID.mix(0.0))
-        .axis_style(GRID)
-        .x_labels(count.min(12))
-        .y_labels(5)
-        .x_label_formatter(&|segment| match segment {
-            SegmentValue::Exact(at) | SegmentValue::CenterOf(at) => label(*at),
-            SegmentValue::Last => String::new(),
-        })
-        .y_label_formatter(&|value| grouped(*value))
-        .label_style(("sans-serif", 13))
-        .draw()?;
-    if uncounted > 0 {
-        let until = SegmentValue::Exact(uncounted.min(bars.len()));
-        let area = [(SegmentValue::Exact(0), 0), (until, top)];
-        chart.draw_series([Rectangle::new(area, UNCOUNTED.filled())])?;
-    }
-    for (at, bar) in bars.iter().enumerate() {
-        let mut base = 0;
-        for (part, colour) in bar.0.iter().zip(COLOURS) {
-            if *part > 0 {
-                let (from, until) = (SegmentValue::Exact(at), SegmentValue::Exact(at + 1));
-                let mut shape =
-                    Rectangle::new([(from, base), (until, base + part)], colour.filled());
-                shape.set_margin(0, 0, 1, 1);
-                chart.draw_series([shape])?;
-                base += part;
+impl Size {
+    fn draw(&self, bars: &[Bar], uncounted: usize) -> String {
+        let Self { class, width, height, left, labels } = *self;
+        let sum = |bar: &Bar| bar.parts.iter().map(|(_, number)| number).sum::<u64>();
+        let most = bars.iter().map(sum).max().unwrap_or(0).max(4);
+        let (low, step) =
+            (height - BELOW, (width - left - RIGHT) / bars.len().max(LEAST_BARS) as f64);
+        let x = |at: usize| left + step * at as f64;
+        let y = |number: u64| low - number as f64 / most as f64 * (low - TOP);
+        let area = |class, at: usize, bars: usize| {
+            let (x, width, height) = (x(at), step * bars as f64, low - TOP);
+            format!(
+                "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height}\"/>"
+            )
+        };
+        // A table has the same numbers, for readers of a screen and for a keyboard.
+        let mut svg = format!(
+            "<svg class=\"chart {class}\" viewBox=\"0 0 {width} {height}\" aria-hidden=\"true\">\
+             <defs><pattern id=\"uncounted-{class}\" width=\"8\" height=\"8\" \
+             patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
+             <path class=\"hatch\" d=\"M2 0V8\"/></pattern></defs>"
+        );
+        let mut ticks = (0..19).flat_map(|power| [1, 2, 5].map(|digit| digit * 10_u64.pow(power)));
+        let tick = ticks.find(|tick| most / tick <= 5).unwrap_or(most);
+        for number in (0..=most / tick).map(|at| at * tick) {
+            let (y, end) = (y(number), width - RIGHT);
+            svg.push_str(&format!("<path class=\"grid\" d=\"M{left} {y:.1}H{end}\"/>"));
+            let (x, y, number) = (left - 8.0, y + 4.0, grouped(number));
+            svg.push_str(&format!("<text class=\"at\" x=\"{x}\" y=\"{y:.1}\">{number}</text>"));
+        }
+        if uncounted > 0 {
+            svg.push_str(&area("uncounted", 0, uncounted.min(bars.len())));
+        }
+        let every = bars.len().div_ceil(labels).max(1);
+        for (at, bar) in bars.iter().enumerate() {
+            let (link, text) = (escape::html(&bar.link), escape::html(&bar.text));
+            let class = if bar.is_partial { " class=\"partial\"" } else { "" };
+            svg.push_str(&format!(
+                "<a href=\"{link}\" tabindex=\"-1\"{class}><title>{text}</title>"
+            ));
+            svg.push_str(&area("area", at, 1));
+            let mut base = 0;
+            for (class, number) in bar.parts.iter().filter(|(_, number)| *number > 0) {
+                base += number;
+                let (x, y, width, height) =
+                    (x(at) + 1.0, y(base), step - 2.0, y(base - number) - y(base));
+                svg.push_str(&format!(
+                    "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+                ));
+            }
+            svg.push_str("</a>");
+            if at % every == 0 {
+                let (x, y, label) = (x(at) + step / 2.0, height - 8.0, escape::html(&bar.label));
+                svg.push_str(&format!(
+                    "<text class=\"below\" x=\"{x:.1}\" y=\"{y}\">{label}</text>"
+                ));
             }
         }
+        svg + "</svg>"
     }
-    area.present()
 }

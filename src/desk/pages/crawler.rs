@@ -217,7 +217,14 @@ fn scorecard<'a>(
         sites: choices(sites.into_iter(), site, "all sites"),
         act_at: act_at.into_iter().filter(|one| !one.value.is_empty()).collect(),
         figures,
-        over_time: has_requests.then(|| OverTime::of(&score.axis, &answers.times)),
+        over_time: has_requests.then(|| {
+            OverTime::of(&score.axis, &answers.times, |since, until| {
+                let conditions = [("since", since), ("until", until)];
+                link::violations(&own(
+                    &[&[("crawler", recorded), ("site", site)], &conditions[..]].concat()
+                ))
+            })
+        }),
         parts: rest.map(part).collect(),
         faults: answers.faults.clone(),
         places: places(answers, recorded, site, &since),

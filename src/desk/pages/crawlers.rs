@@ -77,12 +77,13 @@ struct Column {
     order: &'static str,
 }
 
-struct Row {
-    link: String,
-    name: String,
+pub(super) struct Row {
+    pub(super) link: String,
+    pub(super) name: String,
     about: String,
-    numbers: Vec<String>,
-    trend: String,
+    /// In the order of [`ORDERS`], behind the name.
+    pub(super) numbers: Vec<String>,
+    pub(super) trend: String,
 }
 
 /// An order of the rows: its name in the address, and the heading.
@@ -172,7 +173,11 @@ pub(super) async fn page(
         is_filtered: !(wanted.site.is_empty() && wanted.purpose.is_empty()),
         all: Wanted { site: String::new(), purpose: String::new(), ..wanted.clone() }.link(),
         columns: ORDERS.iter().map(|one| column(one, order, &wanted)).collect(),
-        rows: rows.iter().take(ROWS).map(|one| row(&review, one, &wanted)).collect(),
+        rows: rows
+            .iter()
+            .take(ROWS)
+            .map(|one| row(&review, one, &wanted.days, &wanted.site))
+            .collect(),
         more: grouped(rows.len().saturating_sub(ROWS) as u64),
         days: wanted.days.clone(),
     };
@@ -254,18 +259,20 @@ fn column(one: &Order, order: &Order, wanted: &Wanted) -> Column {
     }
 }
 
-fn row(review: &Review<'_>, row: &CrawlerRow<'_>, wanted: &Wanted) -> Row {
+/// The row of a crawler, with links that have these days and this site.
+pub(super) fn row(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str, site: &str) -> Row {
     let (now, requests) = (&row.now, row.now.all.requests);
     let about = match row.entry {
         Some(entry) => [entry.operator(), Some(entry.purpose().as_str())],
         None => [now.class().map(|class| class.as_str()).filter(|class| *class != "none"), None],
     };
-    let conditions = [("days", wanted.days.as_str()), ("site", wanted.site.as_str())];
     Row {
         link: match row.claimant {
-            Claimant::Crawler => link::crawler(row.product_token.as_str(), &conditions),
+            Claimant::Crawler => {
+                link::crawler(row.product_token.as_str(), &[("days", days), ("site", site)])
+            }
             Claimant::Impostor => {
-                link::impostors(&row.product_token, &wanted.site, &exact(review.span.from))
+                link::impostors(&row.product_token, site, &exact(review.span.from))
             }
         },
         name: row.name(),

@@ -32,7 +32,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::listing::{Wanted, row};
+use super::{listing::row, selection::Wanted};
 use crate::{
     desk::admin::{Ending, View},
     records::{

@@ -7,7 +7,9 @@ use axum::{extract::State, response::IntoResponse};
 use super::{
     conditions::Asked,
     frame::{Answer, Frame},
-    listing::{Choice, Row, Wanted, row},
+    listing::{Row, row},
+    occurring::{Field, occurring},
+    selection::Wanted,
 };
 use crate::{
     desk::admin::{View, html},
@@ -22,7 +24,7 @@ const SHOWN: usize = 50;
 struct Page {
     frame: Frame,
     wanted: Wanted,
-    actions: Vec<Choice>,
+    occurring: Vec<Field>,
     faults: Vec<String>,
     rows: Vec<Row>,
     /// Where the script gets what comes next.
@@ -36,14 +38,17 @@ pub(super) async fn page(
 ) -> Answer {
     let filter = wanted.filter(&mut faults);
     let filter = Filter { limit: Some(SHOWN), before_sequence: None, ..filter };
-    let listed = wanted.listed(&view, filter, &mut faults).await?;
+    let asked = wanted.asked(&view, filter, &mut faults, |store, filter| {
+        Ok((store.query(&filter)?, occurring(store, &filter)?))
+    });
+    let (listed, occurring) = asked.await?;
     let page = Page {
         frame: Frame::new(&view, "/live"),
-        actions: wanted.actions(),
+        occurring,
         faults,
         rows: listed.records.iter().rev().map(|(_, violation)| row(violation)).collect(),
-        events: wanted.place("/live/events", ("after", &listed.end.to_string())),
-        refresh: wanted.place("/live", ("", "")),
+        events: wanted.place("/live/events", &[("after", &listed.end.to_string())]),
+        refresh: wanted.place("/live", &[]),
         wanted,
     };
     Ok(html(&page).into_response())

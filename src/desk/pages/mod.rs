@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! frame      what the pages share
-//! asked      the conditions in the address of a page
+//! conditions the conditions in the address of a page
 //! overview   who kept to the rules: counts, a chart, crawlers, rules, paths
 //! health     the state of the program, on the overview
-//! listing    violations, with a filter in the address
+//! listing    violations, with a filter and an order in the address
 //! violation  one violation with the whole reasoning behind it
 //! crawlers   all crawlers of a span, sorted and filtered by the address
 //! crawler    the scorecard of one crawler
@@ -19,7 +19,7 @@
 //! Pages are complete without scripts. What they show is read from the database at each request.
 //!
 //! May use: robots, crawlers, policy, enforce, comparison, edit, counts, record, tally, text, violations,
-//! evidence, report, audit, alerts, publication, explanation, trial, proposal, admin, diagnostic, escape, product_token. Must not know:
+//! evidence, conduct, report, audit, alerts, publication, explanation, trial, proposal, admin, diagnostic, escape, product_token. Must not know:
 //! api, proxy, cli.
 
 use axum::{
@@ -33,6 +33,7 @@ use axum::{
 use crate::desk::admin::View;
 
 mod amendment; // changes of the policy file
+mod attempt; // a first request
 mod bundle; // the evidence bundle of one crawler
 mod chart; // charts as SVG
 mod conditions; // the conditions in the address of a page
@@ -45,13 +46,17 @@ mod health; // the state of the program
 mod link; // addresses of the pages
 mod listing; // violations with a filter
 mod live; // violations as they come
+mod occurring; // the values that occur
+mod order; // the orders of the list
 mod over_time; // requests over time by action
 mod overview; // the first page
 mod policy; // the policy
 mod robots; // robots.txt
+mod selection; // the filter of violations
 mod sheet; // a section of a report
 mod span; // the spans of time to choose from
 mod time; // times as people read them
+mod treatment; // the treatment of a crawler now
 mod try_it; // the decision about a request
 mod violation; // one violation
 mod words; // the words of records as sentences

@@ -6,7 +6,10 @@ use crate::{
     rules::enforce::{Action, Reason},
 };
 
-use super::chart::{self, Bar};
+use super::{
+    chart::{self, Bar},
+    time::exact,
+};
 
 /// Requests over time by action.
 pub(super) struct OverTime {
@@ -18,6 +21,8 @@ pub(super) struct OverTime {
     pub(super) parts: Vec<Part>,
     /// Whether the first counts came later than the chart begins.
     pub(super) has_uncounted: bool,
+    /// Whether a bar at an end has only a part of its period.
+    pub(super) has_partial: bool,
     pub(super) rows: Vec<Row>,
 }
 
@@ -32,6 +37,7 @@ pub(super) struct Part {
 
 /// The numbers of one bar.
 pub(super) struct Row {
+    pub(super) link: String,
     pub(super) name: String,
     /// `None` before the first counts.
     pub(super) parts: Option<Vec<String>>,
@@ -47,29 +53,52 @@ const PARTS: [Part; 5] = [
 ];
 
 impl OverTime {
-    /// Counts by time, action and reason. An action that never occurred is no part.
-    pub(super) fn of(axis: &Axis, counted: &[Counted]) -> Self {
-        let mut bars = vec![Bar::default(); axis.count()];
+    /// Counts by time, action and reason. An action that never occurred is no part. `link` makes an
+    /// address from the start and the end of a bar.
+    pub(super) fn of(
+        axis: &Axis,
+        counted: &[Counted],
+        link: impl Fn(&str, &str) -> String,
+    ) -> Self {
+        let mut numbers = vec![[0; PARTS.len()]; axis.count()];
         for one in counted {
             let [time, action, _] = one.key.as_slice() else { continue };
             let code = if is_limited(one) { Reason::Limit.as_str() } else { action.as_str() };
-            let bar = time.parse().ok().and_then(|time| bars.get_mut(axis.bar(time)?));
+            let bar = time.parse().ok().and_then(|time| numbers.get_mut(axis.bar(time)?));
             let part = PARTS.iter().position(|part| part.code == code);
             if let (Some(bar), Some(part)) = (bar, part) {
-                bar.0[part] += one.requests;
+                bar[part] += one.requests;
             }
         }
-        let is_there = |part: &usize| bars.iter().any(|bar| bar.0[*part] > 0);
+        let is_there = |part: &usize| numbers.iter().any(|bar| bar[*part] > 0);
         let parts: Vec<usize> = (0..PARTS.len()).filter(is_there).collect();
+        let bar = |(at, numbers): (usize, &[u64; PARTS.len()])| {
+            let said = parts.iter().filter(|part| numbers[**part] > 0);
+            let said =
+                said.map(|part| format!("{} {}", grouped(numbers[*part]), PARTS[*part].name));
+            let said = said.collect::<Vec<_>>().join(", ");
+            let in_part = if axis.is_partial(at) { " (in part)" } else { "" };
+            let said = if said.is_empty() { "none" } else { &said };
+            Bar {
+                parts: PARTS.iter().map(|part| part.class).zip(*numbers).collect(),
+                label: axis.short_name(at),
+                text: format!("{}{in_part}: {said}", axis.name(at)),
+                link: link(&exact(axis.start(at)), &exact(axis.start(at + 1))),
+                is_partial: axis.is_partial(at),
+            }
+        };
+        let bars: Vec<Bar> = numbers.iter().enumerate().map(bar).collect();
         let row = |(at, bar): (usize, &Bar)| Row {
+            link: bar.link.clone(),
             name: axis.name(at),
             parts: (at >= axis.uncounted())
-                .then(|| parts.iter().map(|part| grouped(bar.0[*part])).collect()),
+                .then(|| parts.iter().map(|part| grouped(bar.parts[*part].1)).collect()),
         };
         Self {
-            chart: chart::stacked(&bars, axis.uncounted(), |at| axis.short_name(at)),
+            chart: chart::stacked(&bars, axis.uncounted()),
             period: axis.period(),
             has_uncounted: axis.uncounted() > 0,
+            has_partial: bars.iter().any(|bar| bar.is_partial),
             rows: bars.iter().enumerate().map(row).collect(),
             parts: parts.iter().map(|part| PARTS[*part]).collect(),
         }

@@ -5,30 +5,34 @@ use axum::{extract::State, response::IntoResponse};
 use serde::Deserialize;
 
 use super::{
-    chart::trend,
+    attempt::attempt,
     conditions::Asked,
-    frame::{Answer, Frame, live, try_ask},
+    crawlers::{self, Choice, choices},
+    frame::{Answer, Frame, condition, live, try_ask},
     health::{Health, health},
     link,
     over_time::{OverTime, is_limited},
     span::{Days, SpanLink},
     time::exact,
-    words::class,
+    treatment::treated,
+    words::{class, known},
 };
 use crate::{
     desk::admin::{View, html},
     records::{
         counts::{Counted, Dimension, Question},
         record::Error,
-        tally::{Claimant, FORM},
+        tally::FORM,
         violations::Store,
     },
     review::report::{
         Span,
         number::{change, grouped, ratio, share},
         review::{Answers, CrawlerRow, Review},
+        terms::Names,
     },
-    rules::crawlers::{Catalogue, Class},
+    rules::crawlers::Class,
+    state::publication::Snapshot,
 };
 
 /// The most rows of a table.
@@ -40,6 +44,14 @@ const HIGHLIGHTS: usize = 5;
 #[serde(default)]
 pub(super) struct Wanted {
     days: String,
+    site: String,
+}
+
+/// The conditions that the links of the page have.
+struct Here {
+    days: String,
+    site: String,
+    since: String,
 }
 
 #[derive(Template)]
@@ -51,6 +63,11 @@ struct Overview {
     health: Health,
     /// The counts, or the reason why there are none.
     counts: Result<Counts, String>,
+    days: String,
+    /// The sites to choose from, after all of them.
+    sites: Vec<Choice>,
+    /// A command that makes a violation, where there is nothing to show.
+    attempt: Option<String>,
 }
 
 struct Counts {
@@ -59,7 +76,8 @@ struct Counts {
     tiles: Vec<Tile>,
     over_time: OverTime,
     highlights: Vec<Group>,
-    crawlers: Vec<Crawler>,
+    /// Each with its treatment.
+    crawlers: Vec<(crawlers::Row, String)>,
     all_crawlers: String,
     more_crawlers: String,
     places: Vec<Group>,
@@ -73,19 +91,6 @@ struct Tile {
     link: String,
     value: String,
     note: String,
-}
-
-struct Crawler {
-    link: String,
-    name: String,
-    requests: String,
-    violations: String,
-    share: String,
-    change: String,
-    trend: String,
-    never: String,
-    current: String,
-    fetches: String,
 }
 
 /// A small table.
@@ -122,50 +127,85 @@ pub(super) async fn page(
     let live = live(&view)?;
     let days = Days::wanted(&wanted.days, &mut faults);
     let span = days.until((view.now)());
-    let asked = try_ask(&view, move |store| {
-        Ok((Answers::of(store, span, None)?, actions_over_time(store, span)?))
-    });
+    let site = condition(&wanted.site);
     let published = live.handles.published.load_full();
-    let counts = asked.await.map(|(answers, times)| {
-        let catalogue: &Catalogue = published.rulebook.catalogue();
-        counts(&Review::of(&answers, catalogue), &times, days)
+    let rulebook = std::sync::Arc::clone(&published.rulebook);
+    let asked = try_ask(&view, move |store| {
+        let mut faults = Vec::new();
+        let named = site.as_deref().map(|site| Names::from(&*rulebook).site(store, site));
+        let site = known(named, &mut faults)?.or(site);
+        let times = actions_over_time(store, span, site.clone())?;
+        Ok((Answers::of(store, span, site)?, times, faults))
     });
+    let here = Here { days: days.condition(), site: wanted.site, since: exact(span.from) };
+    let counts = asked.await.map(|(answers, times, unknown)| {
+        faults.extend(unknown);
+        let review = Review::of(&answers, published.rulebook.catalogue());
+        counts(&review, &times, days, &here, &published)
+    });
+    let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
     let page = Overview {
         frame: Frame::new(&view, "/"),
         faults,
         health: health(live, (view.now)()),
         counts: counts.map_err(|none| none.sentence()),
+        sites: choices(sites, &here.site, "all sites"),
+        days: here.days,
+        attempt: attempt(&view),
     };
     Ok(html(&page).into_response())
 }
 
 /// Violations by time and action, and requests beyond a limit, which are none.
-fn actions_over_time(store: &Store, span: Span) -> Result<Vec<Counted>, Error> {
+fn actions_over_time(
+    store: &Store,
+    span: Span,
+    site: Option<String>,
+) -> Result<Vec<Counted>, Error> {
     let by = vec![span.period(), Dimension::Action, Dimension::Reason];
-    let mut all = store.counted(&Question { by, ..span.question() })?;
+    let mut all = store.counted(&Question { by, site, ..span.question() })?;
     all.iter_mut().filter(|one| !is_limited(one)).for_each(|one| one.requests = one.violations);
     Ok(all)
 }
 
-fn counts(review: &Review<'_>, times: &[Counted], days: Days) -> Counts {
-    let (condition, since) = (days.condition(), exact(review.span.from));
+impl Here {
+    /// The violations with a condition and those of the page.
+    fn violations(&self, name: &str, value: &str) -> String {
+        link::violations(&[(name, value), ("site", &self.site), ("since", &self.since)])
+    }
+}
+
+fn counts(
+    review: &Review<'_>,
+    times: &[Counted],
+    days: Days,
+    place: &Here,
+    published: &Snapshot,
+) -> Counts {
     let here: Vec<_> = review.crawlers.iter().filter(|row| row.now.all.requests > 0).collect();
+    let site = place.site.as_str();
+    let of_bar = |since: &str, until: &str| {
+        link::violations(&[("site", site), ("since", since), ("until", until)])
+    };
+    let rows = here.iter().take(ROWS);
+    let rows = rows
+        .map(|row| (crawlers::row(review, row, &place.days, site), treated(published, row, site)));
     Counts {
         lead: review.lead(),
-        spans: days.links(|days| link::with_query("/", &[("days", days)])),
-        tiles: tiles(review, &since),
-        over_time: OverTime::of(&review.axis, times),
-        highlights: highlights(review, &condition),
+        spans: days.links(|days| link::with_query("/", &[("days", days), ("site", site)])),
+        tiles: tiles(review, place),
+        over_time: OverTime::of(&review.axis, times, of_bar),
+        highlights: highlights(review, place),
         more_crawlers: grouped(here.len().saturating_sub(ROWS) as u64),
-        crawlers: here.iter().take(ROWS).map(|row| crawler(review, row, &condition)).collect(),
-        all_crawlers: link::with_query("/crawlers", &[("days", &condition)]),
-        places: vec![rules(review, &since), paths(review, &since)],
+        crawlers: rows.collect(),
+        all_crawlers: link::with_query("/crawlers", &[("days", &place.days), ("site", site)]),
+        places: vec![rules(review, &place.since), paths(review, place)],
         classes: classes(review),
         operators: operators(review),
     }
 }
 
-fn tiles(review: &Review<'_>, since: &str) -> Vec<Tile> {
+fn tiles(review: &Review<'_>, here: &Here) -> Vec<Tile> {
     let (now, before) = (&review.total, &review.total_before);
     let tile = |name, now, before| Tile {
         name,
@@ -186,12 +226,12 @@ fn tiles(review: &Review<'_>, since: &str) -> Vec<Tile> {
     vec![
         tile("Requests of crawlers", now.all.requests, before.all.requests),
         Tile {
-            link: link::violations(&[("since", since)]),
+            link: here.violations("", ""),
             ..tile("Violations", now.all.violations, before.all.violations)
         },
         share,
         Tile {
-            link: link::violations(&[("since", since), ("reason", FORM)]),
+            link: here.violations("reason", FORM),
             ..tile("Other forms of closed paths", now.forms, before.forms)
         },
         tile("Refused", now.refused, before.refused),
@@ -199,10 +239,10 @@ fn tiles(review: &Review<'_>, since: &str) -> Vec<Tile> {
     ]
 }
 
-fn highlights(review: &Review<'_>, days: &str) -> Vec<Group> {
+fn highlights(review: &Review<'_>, here: &Here) -> Vec<Group> {
     const NOT_COMPARED: &str = "Nothing was counted in the time before to compare with.";
     let row = |row: &CrawlerRow<'_>, value: String| Row {
-        link: page_of(review, row, days),
+        link: crawlers::row(review, row, &here.days, &here.site).link,
         name: row.name(),
         value,
         ..Row::default()
@@ -247,29 +287,6 @@ fn highlights(review: &Review<'_>, days: &str) -> Vec<Group> {
     ]
 }
 
-fn page_of(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str) -> String {
-    match row.claimant {
-        Claimant::Crawler => link::crawler(row.product_token.as_str(), &[("days", days)]),
-        Claimant::Impostor => link::impostors(&row.product_token, "", &exact(review.span.from)),
-    }
-}
-
-fn crawler(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str) -> Crawler {
-    let (now, before) = (&row.now, &row.before);
-    Crawler {
-        link: page_of(review, row, days),
-        name: row.name(),
-        requests: grouped(now.all.requests),
-        violations: grouped(now.all.violations),
-        share: share(now.all.violations, now.all.requests),
-        change: review.change(now.all.violations, Some(before.all.violations)),
-        trend: trend(&row.bars),
-        never: grouped(now.never),
-        current: grouped(now.current),
-        fetches: grouped(now.fetches),
-    }
-}
-
 fn rules(review: &Review<'_>, since: &str) -> Group {
     let broken: Vec<_> = review.rules.iter().filter(|row| row.now.violations > 0).collect();
     let has_sites = broken.iter().any(|row| row.site != broken[0].site);
@@ -288,11 +305,9 @@ fn rules(review: &Review<'_>, since: &str) -> Group {
     }
 }
 
-fn paths(review: &Review<'_>, since: &str) -> Group {
+fn paths(review: &Review<'_>, here: &Here) -> Group {
     let rows = review.paths.iter().take(ROWS).map(|row| Row {
-        link: row.path().map_or_else(String::new, |path| {
-            link::violations(&[("exact_path", path), ("since", since)])
-        }),
+        link: row.path().map_or_else(String::new, |path| here.violations("exact_path", path)),
         name: row.path().unwrap_or("other paths").to_owned(),
         value: grouped(row.now),
         change: review.change(row.now, row.before),

@@ -20,6 +20,8 @@ pub struct Axis {
     count: usize,
     /// The start of the first counts; the end of time without any.
     counted_from: i64,
+    /// The start and the end of the span.
+    span: (i64, i64),
 }
 
 impl Axis {
@@ -37,7 +39,7 @@ impl Axis {
         let step = (units + most - 1) / most;
         let count = (units + step - 1) / step;
         let count = usize::try_from(count).unwrap_or(1);
-        Self { first, step: step * unit, count, counted_from }
+        Self { first, step: step * unit, count, counted_from, span: (from, until) }
     }
 
     /// The number of bars before the first counts. They are unknown, and not zero.
@@ -61,6 +63,12 @@ impl Axis {
     pub fn start(&self, bar: usize) -> Timestamp {
         let start = self.first + self.step * i64::try_from(bar).unwrap_or(0);
         Timestamp::from_millisecond(start).unwrap_or(Timestamp::MIN)
+    }
+
+    /// Whether only a part of the period of a bar is in the span.
+    pub fn is_partial(&self, bar: usize) -> bool {
+        let [start, end] = [bar, bar + 1].map(|bar| self.start(bar).as_millisecond());
+        start < self.span.0 || self.span.1 < end
     }
 
     /// The name of a bar: `Sun 2026-11-15`, `2026-11-15 10:00`.
@@ -117,6 +125,10 @@ mod tests {
             assert_eq!(axis.short_name(0).len(), short, "{since}");
             assert_eq!(axis.bar(span.from), Some(0));
             assert_eq!(axis.bar(span.until), Some(count - 1));
+            let partial: Vec<_> = (0..count).filter(|at| axis.is_partial(*at)).collect();
+            let is_first = span.from != axis.start(0);
+            let expected: Vec<_> = is_first.then_some(0).into_iter().chain([count - 1]).collect();
+            assert_eq!(partial, if count == 1 { vec![0] } else { expected }, "{since}");
         }
     }
 

@@ -8,7 +8,7 @@ use crate::support::{
 };
 
 /// Adds records to the database without the proxy.
-fn fill(beadle: &Beadle, count: usize) {
+pub(crate) fn fill(beadle: &Beadle, count: usize) {
     let file = beadle.folder().join("beadle.db");
     let database = rusqlite::Connection::open(file).expect("it is there");
     database.busy_timeout(crate::support::PATIENCE).expect("a number");

@@ -8,6 +8,8 @@ use crate::support::{
     program::Beadle,
 };
 
+pub(crate) use export::fill;
+
 mod counts; // counts, paths, people, reports: as the command line has them
 mod description; // every answer is as openapi.json says
 mod export; // streams

@@ -50,7 +50,7 @@ fn rows(text: &str) -> Vec<(String, String)> {
         let (link, rest) = rest.split_once("\">")?;
         Some((link.replace("&#38;", "&"), rest.split('<').next()?.to_owned()))
     };
-    let rest = text.split("<tr><td><a href=\"").skip(1);
+    let rest = text.split("<tr><td class=\"head\"><a href=\"").skip(1);
     rest.filter(|rest| rest.starts_with("/crawlers/")).filter_map(row).collect()
 }
 
@@ -79,7 +79,7 @@ fn crawlers_are_listed_sorted_and_filtered() {
     }
     // Impostors have a row of their own, which leads to their violations.
     let found = text(&beadle, "/crawlers?sort=false");
-    let first = found.split("<tr><td><a href=\"").nth(1).expect("a row");
+    let first = found.split("<tr><td class=\"head\"><a href=\"").nth(1).expect("a row");
     assert!(first.contains(">claims to be Googlebot</a>"), "{first}");
     assert!(
         first.starts_with("/violations?crawler=Googlebot&#38;impostors=only&#38;since="),
@@ -128,7 +128,8 @@ fn the_scorecard_says_what_the_command_says() {
         for (reason, _) in score["reasons"].as_object().expect("an object") {
             assert!(page.contains(reason.as_str()), "{token}: {reason}");
         }
-        for part in ["In figures", "Fetches of robots.txt", "Pace kept", "svg class=\"chart\""] {
+        for part in ["In figures", "Fetches of robots.txt", "Pace kept", "svg class=\"chart wide\""]
+        {
             assert!(page.contains(part), "{token}: {part}");
         }
     }
@@ -264,7 +265,7 @@ fn limited_requests_have_a_column_and_a_band() {
     assert!(sorted.contains(">limited</a></th>"), "{sorted}");
     let (_, row) = sorted.split_once(">GPTBot</a>").expect("a row");
     let row = row.split("</tr>").next().unwrap_or_default();
-    assert!(row.contains("<td class=\"number\">4,321</td>"), "{row}");
+    assert!(row.contains(" class=\"number\">4,321</td>"), "{row}");
     for (path, heading) in [
         ("/", ">Violations and limited requests over time</h2>"),
         ("/crawlers/GPTBot", ">Requests over time</h2>"),
@@ -272,7 +273,7 @@ fn limited_requests_have_a_column_and_a_band() {
         let page = text(&beadle, path);
         let (_, chart) = page.split_once(heading).expect(heading);
         let chart = chart.split("<h2").next().unwrap_or_default();
-        for part in ["fill=\"#060000\"", "key limited", ">limited</th>", ">4,321</td>"] {
+        for part in ["rect class=\"limited\"", "key limited", ">limited</th>", ">4,321</td>"] {
             assert!(chart.contains(part), "{path}: {part}: {chart}");
         }
     }

@@ -21,8 +21,9 @@
   let words = "";
   let timer = 0;
 
-  function cell(row, text, style) {
+  function cell(row, name, text, style) {
     const made = row.insertCell();
+    made.dataset.name = name;
     if (style) made.className = style;
     made.textContent = text;
     return made;
@@ -33,18 +34,18 @@
     const link = document.createElement("a");
     link.href = "/violations/" + encodeURIComponent(record.id);
     link.textContent = record.time;
-    cell(row, "", "time").append(link);
+    cell(row, "time", "", "time").append(link);
     const action = document.createElement("span");
     action.className = "word";
     if (/^[a-z]+$/.test(record.action)) action.classList.add(record.action);
     action.textContent = record.action;
-    cell(row, "").append(action);
-    cell(row, record.crawler);
-    cell(row, record.standing);
-    cell(row, record.client, "mono");
-    cell(row, record.read);
-    cell(row, record.path, "mono path");
-    cell(row, record.rule, "mono path");
+    cell(row, "action", "").append(action);
+    cell(row, "crawler", record.crawler, "cut");
+    cell(row, "standing", record.standing);
+    cell(row, "client", record.client, "mono cut");
+    cell(row, "had read", record.read);
+    cell(row, "path", record.path, "mono path").title = record.path;
+    cell(row, "rule", record.rule, "mono path").title = record.rule;
     row.classList.add("new");
     rows.prepend(row);
     while (rows.rows.length > MOST_ROWS) rows.deleteRow(-1);

@@ -9,6 +9,9 @@ const MOST_LINES: usize = 2_000;
 const LONGEST: usize = 400;
 /// The most lines with hits that are listed beyond the others.
 const MOST_HIT_LINES: usize = 200;
+/// The most names of a group that have lines of their own, and those that a folded line names.
+const MOST_NAMES: usize = 8;
+const NAMED: usize = 4;
 /// The most rules of older editions that are listed.
 const MOST_GONE: usize = 50;
 
@@ -26,12 +29,13 @@ pub(super) struct FileView {
     pub(super) gone: Vec<GoneRow>,
 }
 
-/// A line.
+/// A line, or many names of a group in one.
 pub(super) struct LineRow {
     pub(super) number: u32,
     pub(super) text: String,
-    /// Violations and other requests; `None` if the line decides nothing.
-    pub(super) counts: Option<[String; 2]>,
+    /// The lines, where there are many.
+    pub(super) lines: Vec<Self>,
+    count: Option<Count>,
     pub(super) has_violations: bool,
     /// The violations of the rule.
     pub(super) link: Option<String>,
@@ -65,7 +69,8 @@ impl FileView {
             LineRow {
                 number,
                 text: escape::bounded(line, LONGEST),
-                counts: count.map(shown),
+                lines: Vec::new(),
+                count,
                 has_violations,
                 link: has_violations.then(|| link(number)).flatten(),
                 source: source(number).unwrap_or_default(),
@@ -92,10 +97,59 @@ impl FileView {
             has_counts: hits.is_some(),
             has_sources: rows.iter().any(|row| !row.source.is_empty()),
             gone: gone.collect(),
-            rows,
+            rows: folded(rows),
             note,
         }
     }
+}
+
+impl LineRow {
+    /// Violations and other requests; `None` if the line decides nothing.
+    pub(super) fn counts(&self) -> Option<[String; 2]> {
+        self.count.map(shown)
+    }
+
+    /// The name of a group, if the line is one.
+    fn name(&self) -> Option<&str> {
+        let (directive, name) = self.text.split_once(':')?;
+        let name = name.split('#').next().unwrap_or_default().trim();
+        directive.trim().eq_ignore_ascii_case("user-agent").then_some(name)
+    }
+}
+
+/// The lines with many names of a group folded into one, which has the hits of the group.
+fn folded(rows: Vec<LineRow>) -> Vec<LineRow> {
+    let mut runs: Vec<Vec<LineRow>> = Vec::new();
+    for row in rows {
+        match runs.last_mut() {
+            Some(run) if run[0].name().is_some() == row.name().is_some() => run.push(row),
+            _ => runs.push(vec![row]),
+        }
+    }
+    let mut folded = Vec::new();
+    let mut runs = runs.into_iter().peekable();
+    while let Some(run) = runs.next() {
+        if run.len() <= MOST_NAMES || run[0].name().is_none() {
+            folded.extend(run);
+            continue;
+        }
+        let group = runs.peek().into_iter().flatten().filter_map(|row| row.count);
+        let count = group.reduce(|sum, one| Count {
+            violations: sum.violations + one.violations,
+            passed: sum.passed + one.passed,
+        });
+        let names = run.iter().filter_map(LineRow::name).take(NAMED).collect::<Vec<_>>().join(", ");
+        folded.push(LineRow {
+            number: run[0].number,
+            text: format!("{} names: {names}, …", run.len()),
+            has_violations: count.is_some_and(|count| count.violations > 0),
+            link: None,
+            source: run[0].source.clone(),
+            count,
+            lines: run,
+        });
+    }
+    folded
 }
 
 fn shown(count: Count) -> [String; 2] {
@@ -121,9 +175,20 @@ mod tests {
         assert_eq!(view.rows.len(), MOST_LINES + 1);
         let last = view.rows.last().expect("a row");
         assert_eq!((last.number, last.text.as_str()), (9_002, "Disallow: /z"));
-        assert_eq!(last.counts, Some(["4".to_owned(), "1".to_owned()]));
+        assert_eq!(last.counts(), Some(["4".to_owned(), "1".to_owned()]));
         assert_eq!(last.link.as_deref(), Some("9002"));
         assert!(view.note.is_some_and(|note| note.contains("later ones with hits; 7,003")));
+        let names: String = (0..195).map(|at| format!("user-agent: Bot{at}\n")).collect();
+        let text = format!("#\n{names}Disallow: /z\nAllow: /z/a\n\nUser-agent: *\nDisallow: /y\n");
+        let (file, _) = robots::parse(text.as_bytes());
+        let key = ["now", "197", "disallow", "/z"].map(Text::from).to_vec();
+        let row = Counted { key, requests: 5, violations: 4, ..Counted::default() };
+        let hits = Hits::of("now", &file, &[row], &HashMap::new());
+        let view = FileView::new(text.as_bytes(), Some(&hits), |_| None, |_| None);
+        let group = &view.rows[1];
+        assert_eq!((view.rows.len(), group.number, group.lines.len()), (7, 2, 195));
+        assert_eq!(group.text, "195 names: Bot0, Bot1, Bot2, Bot3, …");
+        assert_eq!(group.counts(), Some(["4".to_owned(), "1".to_owned()]));
         let plain = FileView::plain(b"Disallow: /\xff\r\nx");
         assert!(!plain.has_counts && !plain.has_sources && plain.note.is_none());
         let texts: Vec<_> = plain.rows.iter().map(|row| row.text.as_str()).collect();

@@ -1,0 +1,247 @@
+//! The filter of violations, as the address of a page has it.
+
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use serde::Deserialize;
+
+use super::{
+    frame::{Instead, ask, condition},
+    link,
+    order::{COLUMNS, Order},
+    words::{known, sentence},
+};
+use crate::{
+    base::escape,
+    desk::admin::View,
+    records::{
+        record::{Error, Filter, REASONS},
+        tally::{Claimant, FORM},
+        violations::Store,
+    },
+    review::report::terms::{self, Names, Refusal},
+};
+
+/// The filter as the page has it. An empty text is no condition.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    pub(super) crawler: String,
+    pub(super) site: String,
+    pub(super) path: String,
+    /// The path without its query, as counts have it.
+    pub(super) exact_path: String,
+    /// A rule as robots.txt has it, or the code of a reason.
+    pub(super) rule: String,
+    pub(super) purpose: String,
+    pub(super) action: String,
+    pub(super) reason: String,
+    /// `only` or `without` impostors.
+    pub(super) impostors: String,
+    pub(super) since: String,
+    /// Only earlier violations.
+    pub(super) until: String,
+    /// The column by which the list is sorted; with a minus in front, the last value comes first.
+    pub(super) sort: String,
+    /// In a list by names, the name with which the page begins.
+    pub(super) from: String,
+    /// The page begins behind the violation with this number in the store.
+    pub(super) before: String,
+    /// How many violations stand on the pages before.
+    pub(super) at: String,
+}
+
+impl Wanted {
+    /// The actions to choose from, with their names.
+    pub(super) const fn actions(&self) -> [(&'static str, &'static str); 4] {
+        [("", "any"), ("log", "logged"), ("throttle", "throttled"), ("block", "blocked")]
+    }
+
+    /// Whether the page lists other forms of closed paths.
+    pub(super) fn is_of_forms(&self) -> bool {
+        self.reason == FORM
+    }
+
+    /// The name of the list.
+    pub(super) fn title(&self) -> &'static str {
+        if self.is_of_forms() { "Other forms of closed paths" } else { "Violations" }
+    }
+
+    /// The address of `page` without conditions, in the same list.
+    pub(super) fn all(&self, page: &str) -> String {
+        let reason = if self.is_of_forms() { FORM } else { "" };
+        link::with_query(page, &[("reason", reason)])
+    }
+
+    /// Whether impostors are listed.
+    pub(super) const fn impostors(&self) -> [(&'static str, &'static str); 3] {
+        let [without, only] = Claimant::WORDS;
+        [("", "with the others"), (without, "left out"), (only, "alone")]
+    }
+
+    /// Whether the filter has no condition.
+    pub(super) fn is_any(&self) -> bool {
+        self.place("", &[]).is_empty()
+    }
+
+    /// The filter. What is wrong with it is a fault.
+    pub(super) fn filter(&self, faults: &mut Vec<String>) -> Filter {
+        let before = number(&self.before, "before", faults);
+        let rule = condition(&self.rule).and_then(|text| {
+            let rule = terms::rule(&text);
+            if let Err(Refusal::Term(why)) = &rule {
+                faults.push(sentence(why));
+            }
+            rule.ok()
+        });
+        let [since, until] = [&self.since, &self.until].map(|text| {
+            let text = condition(text)?;
+            let time = time(&text);
+            if time.is_none() {
+                let text = escape::shown(&text);
+                faults.push(format!("'{text}' is no day: write it as 2026-11-20."));
+            }
+            time
+        });
+        if let (Some(since), Some(until)) = (since, until)
+            && let Some(repair) = terms::disorder(since, until, &self.until)
+        {
+            faults.push(format!("The end is not after the start: {repair}."));
+        }
+        let path = condition(&self.path).filter(|path| {
+            let is_pattern = path.starts_with(['/', '*']);
+            if !is_pattern {
+                let path = escape::shown(path);
+                faults.push(format!("'{path}' is no path: it begins with / or *."));
+            }
+            is_pattern
+        });
+        for (kind, text, values) in [
+            ("action", &self.action, self.actions().map(|(value, _)| value).to_vec()),
+            (
+                "choice of impostors",
+                &self.impostors,
+                self.impostors().map(|(value, _)| value).to_vec(),
+            ),
+            ("reason", &self.reason, REASONS.into()),
+        ] {
+            if let Some(text) = condition(text).filter(|text| !values.contains(&text.as_str())) {
+                let (text, values) = (escape::shown(&text), values.join(", "));
+                let values = values.trim_start_matches(", ");
+                faults.push(format!("'{text}' is no {kind}: choose one of {values}."));
+            }
+        }
+        Filter {
+            site: condition(&self.site),
+            product_token: condition(&self.crawler),
+            purpose: condition(&self.purpose),
+            claimant: Claimant::of_word(self.impostors.trim()),
+            path,
+            exact_path: condition(&self.exact_path),
+            rule,
+            since,
+            until,
+            action: condition(&self.action),
+            reason: condition(&self.reason),
+            before_sequence: before,
+            ..Filter::default()
+        }
+    }
+
+    /// The answer of the database about the filter with the names that it means. A name that nobody
+    /// knows is a fault.
+    pub(super) async fn asked<T: Send + 'static>(
+        &self,
+        view: &View,
+        filter: Filter,
+        faults: &mut Vec<String>,
+        question: impl FnOnce(&Store, Filter) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Instead> {
+        let rulebook = view.live.get().map(|live| live.handles.published.load_full());
+        let (site, crawler, purpose) =
+            (condition(&self.site), condition(&self.crawler), condition(&self.purpose));
+        let asked = ask(view, move |store| {
+            let (mut filter, mut faults) = (filter, Vec::new());
+            if let Some(published) = &rulebook {
+                let names = Names::from(&*published.rulebook);
+                let site = site.map(|text| names.site(store, &text));
+                let crawler = crawler.map(|text| names.product_token(store, &text));
+                let purpose = purpose.map(|text| names.purpose(store, &text));
+                filter.site = known(site, &mut faults)?.or(filter.site);
+                filter.product_token = known(crawler, &mut faults)?.or(filter.product_token);
+                filter.purpose = known(purpose, &mut faults)?.or(filter.purpose);
+            }
+            Ok((faults, question(store, filter)?))
+        });
+        let (unknown, answer) = asked.await?;
+        faults.extend(unknown);
+        Ok(answer)
+    }
+
+    /// The conditions on violations, without the place in the list.
+    fn conditions(&self) -> [(&'static str, &str); 11] {
+        [
+            ("crawler", &self.crawler),
+            ("site", &self.site),
+            ("path", &self.path),
+            ("exact_path", &self.exact_path),
+            ("rule", &self.rule),
+            ("purpose", &self.purpose),
+            ("action", &self.action),
+            ("reason", &self.reason),
+            ("impostors", &self.impostors),
+            ("since", &self.since),
+            ("until", &self.until),
+        ]
+    }
+
+    /// The address of `path` with this filter and more parameters.
+    pub(super) fn place(&self, path: &str, more: &[(&str, &str)]) -> String {
+        link::with_query(path, &[&self.conditions()[..], more].concat())
+    }
+
+    /// The address of the list with this filter, in this order, at this place.
+    pub(super) fn list(&self, order: Order, place: &[(&str, &str)]) -> String {
+        let sort = [("sort", &*order.name())];
+        link::with_query("/violations", &[&self.conditions()[..], &sort, place].concat())
+    }
+
+    /// The value of a condition.
+    pub(super) fn value(&self, name: &str) -> &str {
+        let found = self.conditions().into_iter().find(|(one, _)| *one == name);
+        found.map_or("", |(_, value)| value.trim())
+    }
+
+    /// The order of the list. What is none is a fault.
+    pub(super) fn order(&self, faults: &mut Vec<String>) -> Order {
+        Order::of(&self.sort).unwrap_or_else(|| {
+            let (sort, columns) = (escape::shown(&self.sort), COLUMNS.join(", "));
+            faults.push(format!(
+                "The list has no order '{sort}': choose one of {columns}, with a minus for the other way."
+            ));
+            Order::LATEST
+        })
+    }
+
+    /// The type of a field for a day. A text that is none stays in the field, so that a person
+    /// can repair it.
+    pub(super) fn day_type(&self, text: &str) -> &'static str {
+        let is_day = text.is_empty() || text.parse::<Date>().is_ok();
+        if is_day { "date" } else { "text" }
+    }
+}
+
+/// A number in the address; `None` for none. What is none is a fault.
+pub(super) fn number(text: &str, name: &str, faults: &mut Vec<String>) -> Option<u64> {
+    let text = condition(text)?;
+    let number = text.parse().ok();
+    if number.is_none() {
+        let text = escape::shown(&text);
+        faults.push(format!("'{text}' is no number of a record: leave '{name}' out."));
+    }
+    number
+}
+
+/// A time, or the begin of a day.
+fn time(text: &str) -> Option<Timestamp> {
+    let day = || Some(text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
+    text.parse().ok().or_else(day)
+}
