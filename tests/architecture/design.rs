@@ -9,20 +9,20 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
         14_987,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_095),
-    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_919),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_105),
+    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_946),
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
-        16_172,
+        16_354,
     ),
     ("clients", &["evidence", "conduct"], 8_773),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_624),
-    ("state", &["fleet", "publication", "exchange"], 11_072),
+    ("state", &["fleet", "publication", "exchange"], 11_207),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
-    ("review", &["report", "explanation", "replay", "trial", "audit"], 11_111),
-    ("desk", &["admin", "pages", "api"], 8_798),
-    ("program", &["console", "service", "cli"], 9_946),
+    ("review", &["report", "explanation", "replay", "trial", "audit"], 11_225),
+    ("desk", &["admin", "pages", "api"], 9_043),
+    ("program", &["console", "service", "cli"], 10_333),
 ];
 
 /// The rooms of the base; every room may use them.

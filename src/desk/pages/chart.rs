@@ -11,7 +11,10 @@ use plotters::{
     style::Color,
 };
 
-use crate::review::report::number::{grouped, percent};
+use crate::{
+    base::escape,
+    review::report::number::{grouped, percent},
+};
 
 const SIZE: (u32, u32) = (960, 240);
 /// Stand for log, throttle, block, limited and pass in `desk.css`.
@@ -26,6 +29,9 @@ const HATCHING: &str = "<defs><pattern id=\"uncounted\" width=\"8\" height=\"8\"
                         <path class=\"hatch\" d=\"M2 0V8\"/></pattern></defs>";
 /// The fewest bars that the width is divided by, so that a few are no walls.
 const LEAST_BARS: usize = 7;
+
+/// The plot within [`SIZE`]: from left to right.
+const PLOT: (usize, usize) = (80, 936);
 
 /// The size of a small chart, in its own units: of one bar, and of all.
 const STEP: usize = 4;
@@ -80,6 +86,19 @@ pub(super) fn stacked<L: Display>(
         Some((head, rest)) if uncounted > 0 => format!("{head}>{HATCHING}{rest}"),
         _ => svg,
     }
+}
+
+/// The chart with a mark above a bar: a link with a title. The link is in no order of focus, because
+/// the chart is hidden from readers of a screen.
+pub(super) fn marked(chart: &str, bars: usize, at: usize, link: &str, title: &str) -> String {
+    let (left, right) = PLOT;
+    let x = left + (2 * at + 1) * (right - left) / (2 * bars.max(LEAST_BARS));
+    let (link, title) = (escape::html(link), escape::html(title));
+    let mark = format!(
+        "<a href=\"{link}\" tabindex=\"-1\"><title>{title}</title>\
+         <path class=\"mark\" d=\"M{x} 11l-5-9h10z\"/></a></svg>"
+    );
+    chart.replacen("</svg>", &mark, 1)
 }
 
 fn draw(

@@ -9,6 +9,7 @@
 //! violation  one violation with the whole reasoning behind it
 //! crawlers   all crawlers of a span, sorted and filtered by the address
 //! crawler    the scorecard of one crawler
+//! tables     impostors, and who stands on which rung until when
 //! bundle     the evidence bundle of one crawler, to download
 //! robots     robots.txt in force, its hits, history and quarantine
 //! policy     the policy in force and its file
@@ -18,7 +19,7 @@
 //! Pages are complete without scripts. What they show is read from the database at each request.
 //!
 //! May use: robots, crawlers, policy, enforce, comparison, counts, record, tally, text, violations,
-//! evidence, report, audit, alerts, publication, explanation, trial, admin, diagnostic, escape, product_token. Must not know:
+//! evidence, conduct, report, audit, alerts, publication, explanation, trial, admin, diagnostic, escape, product_token. Must not know:
 //! api, proxy, cli.
 
 use axum::{
@@ -49,6 +50,7 @@ mod policy; // the policy
 mod robots; // robots.txt
 mod sheet; // a section of a report
 mod span; // the spans of time to choose from
+mod tables; // impostors, and who stands on which rung
 mod time; // times as people read them
 mod try_it; // the decision about a request
 mod violation; // one violation
@@ -66,8 +68,11 @@ pub fn router() -> Router<View> {
         .route("/crawlers", get(crawlers::page))
         .route("/crawlers/{token}", get(crawler::page))
         .route("/crawlers/{token}/evidence.zip", get(bundle::download))
+        .route("/impostors", get(tables::impostors))
+        .route("/ladder", get(tables::ladder))
         .merge(robots::router())
         .route("/policy", get(policy::page))
+        .route("/policy/history", get(policy::past::page))
         .route("/try", get(try_it::page))
         .route("/live", get(live::page))
         .route("/live/events", get(events::stream).layer(Extension(events::Slots::default())))

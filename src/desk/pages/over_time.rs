@@ -1,12 +1,15 @@
 //! Requests over time by action: a chart, and the same numbers as a table.
 
 use crate::{
-    records::{counts::Counted, tally},
+    records::{counts::Counted, record::PolicyEntry, tally},
     review::report::{Axis, number::grouped},
     rules::enforce::{Action, Reason},
 };
 
-use super::chart::{self, Bar};
+use super::{
+    chart::{self, Bar},
+    time::second,
+};
 
 /// Requests over time by action.
 pub(super) struct OverTime {
@@ -18,6 +21,8 @@ pub(super) struct OverTime {
     pub(super) parts: Vec<Part>,
     /// Whether the first counts came later than the chart begins.
     pub(super) has_uncounted: bool,
+    /// The number of policies that are marked.
+    pub(super) policies: u64,
     pub(super) rows: Vec<Row>,
 }
 
@@ -70,8 +75,22 @@ impl OverTime {
             chart: chart::stacked(&bars, axis.uncounted(), |at| axis.short_name(at)),
             period: axis.period(),
             has_uncounted: axis.uncounted() > 0,
+            policies: 0,
             rows: bars.iter().enumerate().map(row).collect(),
             parts: parts.iter().map(|part| PARTS[*part]).collect(),
+        }
+    }
+
+    /// Marks the bars in which other policies came into force. The newest comes first.
+    pub(super) fn mark(&mut self, axis: &Axis, policies: &[PolicyEntry]) {
+        let changes = policies.windows(2).filter_map(|pair| pair.first().zip(pair.last()));
+        let changed = changes.filter(|(one, before)| one.sha256 != before.sha256);
+        for (one, _) in changed.rev() {
+            let Some(at) = axis.bar(one.at).filter(|_| !self.parts.is_empty()) else { continue };
+            let title = format!("policy {} by {}, {}", one.id, one.by, second(one.at));
+            let link = format!("/policy/history?before={}#p{}", one.id + 1, one.id);
+            self.chart = chart::marked(&self.chart, axis.count(), at, &link, &title);
+            self.policies += 1;
         }
     }
 

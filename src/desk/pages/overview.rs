@@ -35,6 +35,8 @@ use crate::{
 const ROWS: usize = 12;
 /// The most rows of a table of highlights.
 const HIGHLIGHTS: usize = 5;
+/// The most policies among which the chart marks changes.
+const MARKS: usize = 200;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -123,12 +125,16 @@ pub(super) async fn page(
     let days = Days::wanted(&wanted.days, &mut faults);
     let span = days.until((view.now)());
     let asked = try_ask(&view, move |store| {
-        Ok((Answers::of(store, span, None)?, actions_over_time(store, span)?))
+        let policies = store.policies(None, None, MARKS)?;
+        Ok((Answers::of(store, span, None)?, actions_over_time(store, span)?, policies))
     });
     let published = live.handles.published.load_full();
-    let counts = asked.await.map(|(answers, times)| {
+    let counts = asked.await.map(|(answers, times, policies)| {
         let catalogue: &Catalogue = published.rulebook.catalogue();
-        counts(&Review::of(&answers, catalogue), &times, days)
+        let review = Review::of(&answers, catalogue);
+        let mut counts = counts(&review, &times, days);
+        counts.over_time.mark(&review.axis, &policies);
+        counts
     });
     let page = Overview {
         frame: Frame::new(&view, "/"),
