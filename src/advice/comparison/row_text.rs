@@ -53,7 +53,7 @@ impl Comparison {
     /// of a mode alone.
     pub fn summary(&self) -> String {
         let of_rules = self.rows.iter().find(|row| row.what != "mode");
-        let Some(first) = of_rules.or(self.rows.first()) else {
+        let Some(first) = of_rules.or_else(|| self.rows.first()) else {
             return NO_DIFFERENCE.to_owned();
         };
         let Told { crawlers, subject, before, after, .. } = Told::of(first);

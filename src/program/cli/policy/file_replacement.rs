@@ -20,7 +20,7 @@ pub(super) fn replace(file: &Path, known: &[u8], bytes: &[u8]) -> io::Result<()>
     }
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", process::id()));
-    let (new, folder) = (file.with_file_name(name), file.parent().unwrap_or(Path::new("")));
+    let (new, folder) = (file.with_file_name(name), file.parent().unwrap_or_else(|| Path::new("")));
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let write = |mut to: File| {
         let own = to.metadata()?;
