@@ -102,6 +102,7 @@ mod desk_robots; // pages about robots.txt and the policy
 mod desk_try; // decisions about requests that nobody sends
 mod manual; // pages for man, and the help
 mod monitoring; // the examples for Prometheus and Grafana
+mod policy_history; // the policies that came into force
 mod record_store;
 mod reload;
 mod remote_policy; // a policy at an https:// address

@@ -14,9 +14,9 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
-        16_172,
+        16_354,
     ),
-    ("clients", &["evidence", "conduct"], 8_670),
+    ("clients", &["evidence", "conduct"], 8_773),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_624),
     ("state", &["fleet", "publication", "exchange"], 11_147),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),

@@ -31,7 +31,11 @@ const BROTHERS: [(&str, &str, &str); 12] = [
         "each document is made in the same steps",
     ),
     ("desk", "counts crawlers policy records report robots", "a page is named by its address"),
-    ("program", "alerts audit crawlers fleet import manual", "a verb is named as it is typed"),
+    (
+        "program",
+        "alerts audit crawlers fleet import manual policy",
+        "a verb is named as it is typed",
+    ),
     (
         "program",
         "check evidence replay report review robots violations",

@@ -9,6 +9,8 @@ use super::row::{Comparison, Row, State, Verdict};
 /// The most crawlers that are named; the others are counted.
 const SHOWN: usize = 5;
 
+const NO_DIFFERENCE: &str = "no difference in meaning";
+
 /// The comparison as lines.
 pub fn text(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
@@ -36,7 +38,7 @@ pub fn text(comparison: &Comparison) -> Vec<String> {
 fn remarks(comparison: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     if comparison.is_empty() {
-        lines.push("no difference in meaning".to_owned());
+        lines.push(NO_DIFFERENCE.to_owned());
     }
     if comparison.omitted > 0 {
         lines.push(format!("and {} more", comparison.omitted));
@@ -47,6 +49,21 @@ fn remarks(comparison: &Comparison) -> Vec<String> {
 }
 
 impl Comparison {
+    /// The first change in words, and how many others there are. One that concerns a rule is before one
+    /// of a mode alone.
+    pub fn summary(&self) -> String {
+        let of_rules = self.rows.iter().find(|row| row.what != "mode");
+        let Some(first) = of_rules.or_else(|| self.rows.first()) else {
+            return NO_DIFFERENCE.to_owned();
+        };
+        let Told { crawlers, subject, before, after, .. } = Told::of(first);
+        let more = match self.rows.len() - 1 + self.omitted {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        format!("{crawlers}: {subject} {before} -> {after}{more}")
+    }
+
     /// How exact the rows are, as a sentence.
     pub const fn exactness(&self) -> &'static str {
         exactness(self)

@@ -10,7 +10,7 @@ use crate::{
 use super::{
     files::{list, without_lines},
     other_records,
-    regions::Region,
+    regions::{Region, access},
     row::{Comparison, Row, State, word},
     treatments::{Clients, Compared, Meaning, STAR, clients, is_token},
 };
@@ -33,7 +33,12 @@ pub(super) fn compare(
     let mut alike: Vec<(Vec<Row>, Vec<String>)> = Vec::new();
     // The clients that obey `*` on both sides, with the place of their changes.
     let mut of_star: Vec<(String, usize)> = Vec::new();
-    for Clients { meanings, tokens } in clients(before, after) {
+    let all = clients(before, after);
+    // Without a group for `*`, it stands for the crawlers that no group binds.
+    let has_star =
+        all.first().is_some_and(|one| one.meanings.iter().any(|one| one.scope.is_some()));
+    let is_of_star = |one: &Meaning| if has_star { one.is_star } else { one.scope.is_none() };
+    for Clients { meanings, tokens } in all {
         let scopes = [meanings[0].scope, meanings[1].scope];
         let found = regions.entry(scopes).or_insert_with(|| {
             super::regions::regions(rules(before, scopes[0]), rules(after, scopes[1]), work)
@@ -44,7 +49,8 @@ pub(super) fn compare(
         });
         let mut rows: Vec<Row> =
             differing.iter().map(|region| of_region(site, region, &meanings)).collect();
-        rows.extend(action(site, (before, after), &meanings, work));
+        let changed = action(site, (before, after), &meanings, work);
+        rows.extend(changed.or_else(|| mode(site, &differing, &meanings)));
         rows.extend(pace(site, &meanings));
         rows.extend(records_row(site, (before, after), &meanings));
         let keys: Vec<Row> = rows.iter().map(without_lines).collect();
@@ -55,7 +61,7 @@ pub(super) fn compare(
             alike.push((rows, Vec::new()));
             alike.len() - 1
         });
-        if meanings.iter().all(|meaning| meaning.is_star) {
+        if meanings.iter().all(is_of_star) {
             of_star.extend(tokens.iter().map(|token| (token.clone(), place)));
         }
         if let Some((_, all)) = alike.get_mut(place) {
@@ -119,10 +125,6 @@ fn sampled<'a>(
 }
 
 fn of_region(site: &Arc<str>, region: &Region<'_>, meanings: &[Meaning; 2]) -> Row {
-    let access = |rule: Option<&Rule>| match rule.map(|rule| rule.directive) {
-        Some(robots::Directive::Disallow) => Access::Disallow,
-        _ => Access::Allow,
-    };
     let state = |rule: Option<&Rule>, meaning: &Meaning| {
         State::verdict(access(rule), rule, Some(&meaning.action))
     };
@@ -166,6 +168,14 @@ fn action(
     let value = |meaning: &Meaning| State::of(meaning.action.clone());
     let row = Row::setting(Some(site), what, value(old), value(new));
     Some(Row { path: Some("*".to_owned()), ..row })
+}
+
+/// The change of what would happen to a request that the rules disallow, where no other row has it.
+fn mode(site: &Arc<str>, rules: &[Region<'_>], meanings: &[Meaning; 2]) -> Option<Row> {
+    let [old, new] = meanings.each_ref().map(|meaning| meaning.action.clone());
+    let is_shown = rules.iter().any(|region| access(region.after) == Access::Disallow);
+    let row = |(old, new)| Row::setting(Some(site), "mode", State::of(old), State::of(new));
+    (old != new && !is_shown).then_some((old, new)).map(row)
 }
 
 fn pace(site: &Arc<str>, meanings: &[Meaning; 2]) -> Option<Row> {

@@ -70,6 +70,35 @@ fn crawlers_that_change_alike_share_their_rows() {
 }
 
 #[test]
+fn a_mode_that_no_rule_shows_is_a_row_and_a_summary_begins_with_it() {
+    let of = |enforcement: &str| {
+        site("a.example", &format!("    enforcement: {{ mode: {enforcement} }}\n"))
+    };
+    let before = of("log");
+    let after = of("log, overrides: [{ user_agents: [Bytespider], mode: block }]");
+    assert_eq!(
+        lines(&before, &after),
+        "a.example\n  Bytespider\n    mode                         log -> block"
+    );
+    let summary = compared(&before, &after).summary();
+    assert_eq!(summary, "Bytespider: mode log -> block");
+    let climbs = compared(&before, &of("ladder")).summary();
+    let of_ladder = "every client: enforcement.ladder none -> ";
+    assert!(climbs.starts_with(of_ladder) && climbs.ends_with("and 2 more"), "{climbs}");
+    // A rule that shows the mode needs no row beside it.
+    let closed = groups(
+        "{ user_agents: [Bytespider], disallow: [/] }",
+        "    enforcement: { mode: throttle }\n",
+    );
+    let found = compared(&before, &closed);
+    let of_it = |row: &&Row| row.product_tokens.iter().any(|one| one == "Bytespider");
+    assert_eq!(
+        found.rows.iter().filter(of_it).map(|row| row.what).collect::<Vec<_>>(),
+        ["disallowed"]
+    );
+}
+
+#[test]
 fn a_rule_for_the_star_names_its_exceptions() {
     let before = groups(STAR, "    enforcement: { mode: log }\n");
     let overrides =

@@ -68,6 +68,8 @@ pub struct RungStep {
     pub key: LadderKey,
     /// The rung after the step.
     pub rung: Rung,
+    /// How often the crawler climbed again after it came down.
+    pub returns: u8,
     /// The time of the step.
     pub at: Timestamp,
 }

@@ -79,6 +79,14 @@ impl SiteConduct {
         ladder.map(|ladder| ladder.lock().rung(name, outcome, network)).unwrap_or_default()
     }
 
+    /// The last steps of the crawlers above the lowest rung, the highest first, each with the time at
+    /// which the crawler comes down if it obeys the rules from now on.
+    pub fn above_observe(&self, site: &Site) -> Vec<(RungStep, Timestamp)> {
+        let both = self.ladder.as_ref().zip(site.enforcement.ladder.as_ref());
+        both.map(|(ladder, rules)| ladder.lock().above_observe(&site.name, rules))
+            .unwrap_or_default()
+    }
+
     /// Moves silent crawlers down the ladder, and closes the breaker after its pause. A node that
     /// hears nothing of the others moves none: the crawler may not be silent there.
     pub(super) fn settle(

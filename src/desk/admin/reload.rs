@@ -7,7 +7,7 @@ use axum::{
 };
 use serde_json::json;
 
-use crate::state::publication::Outcome;
+use crate::state::publication::{BY_RELOAD, Outcome};
 
 use super::{
     problem::{Kind, Problem},
@@ -20,7 +20,7 @@ pub(super) async fn reload(State(view): State<View>) -> Response {
         let why = "the policy has not taken effect yet";
         return Problem::new(Kind::NotReady, why).into_response();
     };
-    let (status, outcome, findings) = match live.reloads.outcome().await {
+    let (status, outcome, findings) = match live.reloads.outcome(BY_RELOAD).await {
         Some(Outcome::Applied) => (StatusCode::OK, "applied", Vec::new()),
         Some(Outcome::Unchanged) => (StatusCode::OK, "unchanged", Vec::new()),
         Some(Outcome::Refused(findings)) => (StatusCode::UNPROCESSABLE_ENTITY, "refused", findings),

@@ -34,6 +34,8 @@ pub(super) struct Bar {
     pub(super) link: String,
     /// Whether it has only a part of its period.
     pub(super) is_partial: bool,
+    /// A mark above it: where it leads, and what is told about it.
+    pub(super) mark: Option<(String, String)>,
 }
 
 struct Size {
@@ -130,6 +132,14 @@ impl Size {
                 ));
             }
             svg.push_str("</a>");
+            if let Some((link, title)) = &bar.mark {
+                let (x, link, title) =
+                    (x(at) + step / 2.0, escape::html(link), escape::html(title));
+                svg.push_str(&format!(
+                    "<a href=\"{link}\" tabindex=\"-1\"><title>{title}</title>\
+                     <path class=\"mark\" d=\"M{x:.1} 11l-5-9h10z\"/></a>"
+                ));
+            }
             if at % every == 0 {
                 let (x, y, label) = (x(at) + step / 2.0, height - 8.0, escape::html(&bar.label));
                 svg.push_str(&format!(

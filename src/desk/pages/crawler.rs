@@ -218,7 +218,7 @@ fn scorecard<'a>(
         act_at: act_at.into_iter().filter(|one| !one.value.is_empty()).collect(),
         figures,
         over_time: has_requests.then(|| {
-            OverTime::of(&score.axis, &answers.times, |since, until| {
+            OverTime::of(&score.axis, &answers.times, &[], |since, until| {
                 let conditions = [("since", since), ("until", until)];
                 link::violations(&own(
                     &[&[("crawler", recorded), ("site", site)], &conditions[..]].concat()

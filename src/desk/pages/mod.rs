@@ -9,6 +9,7 @@
 //! violation  one violation with the whole reasoning behind it
 //! crawlers   all crawlers of a span, sorted and filtered by the address
 //! crawler    the scorecard of one crawler
+//! tables     impostors, and who stands on which rung until when
 //! bundle     the evidence bundle of one crawler, to download
 //! robots     robots.txt in force, its hits, history and quarantine
 //! policy     the policy in force and its file
@@ -55,6 +56,7 @@ mod robots; // robots.txt
 mod selection; // the filter of violations
 mod sheet; // a section of a report
 mod span; // the spans of time to choose from
+mod tables; // impostors, and who stands on which rung
 mod time; // times as people read them
 mod treatment; // the treatment of a crawler now
 mod try_it; // the decision about a request
@@ -73,9 +75,12 @@ pub fn router() -> Router<View> {
         .route("/crawlers", get(crawlers::page))
         .route("/crawlers/{token}", get(crawler::page))
         .route("/crawlers/{token}/evidence.zip", get(bundle::download))
+        .route("/impostors", get(tables::impostors))
+        .route("/ladder", get(tables::ladder))
         .merge(robots::router())
         .merge(amendment::router())
         .route("/policy", get(policy::page))
+        .route("/policy/history", get(policy::past::page))
         .route("/try", get(try_it::page))
         .route("/live", get(live::page))
         .route("/live/events", get(events::stream).layer(Extension(events::Slots::default())))

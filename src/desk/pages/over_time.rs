@@ -1,14 +1,14 @@
 //! Requests over time by action: a chart, and the same numbers as a table.
 
 use crate::{
-    records::{counts::Counted, tally},
+    records::{counts::Counted, record::PolicyEntry, tally},
     review::report::{Axis, number::grouped},
     rules::enforce::{Action, Reason},
 };
 
 use super::{
     chart::{self, Bar},
-    time::exact,
+    time::{exact, second},
 };
 
 /// Requests over time by action.
@@ -23,6 +23,8 @@ pub(super) struct OverTime {
     pub(super) has_uncounted: bool,
     /// Whether a bar at an end has only a part of its period.
     pub(super) has_partial: bool,
+    /// Whether a bar has a mark for another policy.
+    pub(super) has_policies: bool,
     pub(super) rows: Vec<Row>,
 }
 
@@ -54,10 +56,12 @@ const PARTS: [Part; 5] = [
 
 impl OverTime {
     /// Counts by time, action and reason. An action that never occurred is no part. `link` makes an
-    /// address from the start and the end of a bar.
+    /// address from the start and the end of a bar. The bars are marked in which one of `policies`, the newest
+    /// first, came into force with other bytes.
     pub(super) fn of(
         axis: &Axis,
         counted: &[Counted],
+        policies: &[PolicyEntry],
         link: impl Fn(&str, &str) -> String,
     ) -> Self {
         let mut numbers = vec![[0; PARTS.len()]; axis.count()];
@@ -72,6 +76,14 @@ impl OverTime {
         }
         let is_there = |part: &usize| numbers.iter().any(|bar| bar[*part] > 0);
         let parts: Vec<usize> = (0..PARTS.len()).filter(is_there).collect();
+        let changes = policies.windows(2).filter_map(|pair| pair.first().zip(pair.last()));
+        let changed = changes.filter(|(one, before)| one.sha256 != before.sha256);
+        let marks: Vec<_> = changed.filter_map(|(one, _)| Some((axis.bar(one.at)?, one))).collect();
+        let mark = |at: usize| {
+            let (_, one) = marks.iter().find(|(bar, _)| *bar == at)?;
+            let link = format!("/policy/history?before={}#p{}", one.id + 1, one.id);
+            Some((link, format!("policy {} by {}, {}", one.id, one.by, second(one.at))))
+        };
         let bar = |(at, numbers): (usize, &[u64; PARTS.len()])| {
             let said = parts.iter().filter(|part| numbers[**part] > 0);
             let said =
@@ -85,6 +97,7 @@ impl OverTime {
                 text: format!("{}{in_part}: {said}", axis.name(at)),
                 link: link(&exact(axis.start(at)), &exact(axis.start(at + 1))),
                 is_partial: axis.is_partial(at),
+                mark: mark(at),
             }
         };
         let bars: Vec<Bar> = numbers.iter().enumerate().map(bar).collect();
@@ -98,6 +111,7 @@ impl OverTime {
             chart: chart::stacked(&bars, axis.uncounted()),
             period: axis.period(),
             has_uncounted: axis.uncounted() > 0,
+            has_policies: bars.iter().any(|bar| bar.mark.is_some()),
             has_partial: bars.iter().any(|bar| bar.is_partial),
             rows: bars.iter().enumerate().map(row).collect(),
             parts: parts.iter().map(|part| PARTS[*part]).collect(),

@@ -21,7 +21,7 @@ use crate::{
     desk::admin::{View, html},
     records::{
         counts::{Counted, Dimension, Question},
-        record::Error,
+        record::{Error, PolicyEntry},
         tally::FORM,
         violations::Store,
     },
@@ -39,6 +39,8 @@ use crate::{
 const ROWS: usize = 12;
 /// The most rows of a table of highlights.
 const HIGHLIGHTS: usize = 5;
+/// The most policies among which the chart marks changes.
+const MARKS: usize = 200;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -135,7 +137,8 @@ pub(super) async fn page(
         let named = site.as_deref().map(|site| Names::from(&*rulebook).site(store, site));
         let site = known(named, &mut faults)?.or(site);
         let times = actions_over_time(store, span, site.clone())?;
-        Ok((Answers::of(store, span, site)?, times, faults))
+        let policies = store.policies(None, None, MARKS)?;
+        Ok((Answers::of(store, span, site)?, (times, policies), faults))
     });
     let here = Here { days: days.condition(), site: wanted.site, since: exact(span.from) };
     let counts = asked.await.map(|(answers, times, unknown)| {
@@ -177,7 +180,7 @@ impl Here {
 
 fn counts(
     review: &Review<'_>,
-    times: &[Counted],
+    (times, policies): &(Vec<Counted>, Vec<PolicyEntry>),
     days: Days,
     place: &Here,
     published: &Snapshot,
@@ -194,7 +197,7 @@ fn counts(
         lead: review.lead(),
         spans: days.links(|days| link::with_query("/", &[("days", days), ("site", site)])),
         tiles: tiles(review, place),
-        over_time: OverTime::of(&review.axis, times, of_bar),
+        over_time: OverTime::of(&review.axis, times, policies, of_bar),
         highlights: highlights(review, place),
         more_crawlers: grouped(here.len().saturating_sub(ROWS) as u64),
         crawlers: rows.collect(),

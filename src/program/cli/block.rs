@@ -1,7 +1,7 @@
 //! `beadle block`, `beadle limit`, `beadle unblock`: one entry of the policy file, after a look at what it
 //! changes.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::Write;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -14,6 +14,7 @@ use crate::{
         config::{ConfigFile, good, read_now},
         database,
         exit::{Error, Exit},
+        input::agrees,
         output::{Format, json, remark},
         site,
     },
@@ -168,7 +169,8 @@ fn run(args: &Common, act: Act, out: &mut dyn Write) -> Result<Exit, Error> {
     if args.format == Format::Text {
         change.show(out)?;
     }
-    let is_written = !args.preview && (args.yes || ask(&name)?);
+    let is_written = !args.preview
+        && (args.yes || agrees(&format!("Write {}?", escape::text(name.as_bytes())))?);
     if is_written {
         write(args, &change, &bytes, out)?;
     }
@@ -249,17 +251,6 @@ fn last_days(policy: &Policy, request: &Request<'_>) -> Option<Vec<PastRow>> {
             None
         }
     }
-}
-
-fn ask(name: &str) -> Result<bool, Error> {
-    if !io::stdin().is_terminal() {
-        let hint = "write it with --yes, or look with --preview";
-        return Err(Error::Refused(format!("not written: no terminal to ask on ({hint})")));
-    }
-    write!(io::stderr(), "Write {}? [y/N] ", escape::text(name.as_bytes()))?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Writes the file. Where that is not possible, the patch is the answer.

@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// Examples of verbs without any in their long help.
-const EXAMPLES: [(&str, &[&str]); 18] = [
+const EXAMPLES: [(&str, &[&str]); 22] = [
     ("serve", &["beadle serve --config beadle.yaml", "beadle serve --log-format json"]),
     ("reload", &["beadle reload --config beadle.yaml", "beadle reload --format json"]),
     ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),
@@ -19,12 +19,19 @@ const EXAMPLES: [(&str, &[&str]); 18] = [
         "crawlers score",
         &["beadle crawlers score GPTBot", "beadle crawlers score bingbot --since 30d"],
     ),
+    (
+        "crawlers impostors",
+        &["beadle crawlers impostors", "beadle crawlers impostors --since 30d --format json"],
+    ),
     ("crawlers accept", &["beadle crawlers accept", "beadle crawlers accept ExampleBot"]),
     ("crawlers update", &["beadle crawlers update --from crawlers.yaml"]),
     ("crawlers evaluate", &["beadle crawlers evaluate labelled.jsonl"]),
     ("store check", &["beadle store check", "beadle store check --format json"]),
     ("store backup", &["beadle store backup /var/backups/violations.db"]),
     ("store compact", &["beadle store compact"]),
+    ("policy history", &["beadle policy history", "beadle policy history --format json"]),
+    ("policy show", &["beadle policy show 12", "beadle policy show 12 --changes"]),
+    ("policy restore", &["beadle policy restore 12 --yes"]),
     ("fleet", &["beadle fleet --config beadle.yaml", "beadle fleet --format json"]),
     ("alerts", &["beadle alerts test"]),
     ("alerts test", &["beadle alerts test --config beadle.yaml"]),

@@ -33,6 +33,7 @@ mod import;
 mod init;
 mod manual;
 mod memory; // what the server stored
+mod policy;
 mod reload;
 mod replay;
 mod report;
@@ -99,6 +100,7 @@ enum Verb {
     Violations(violations::Args),
     Report(report::Args),
     Store(store::Args),
+    Policy(policy::Args),
     Alerts(alerts::Args),
     Fleet(fleet::Args),
     Completions(completions::Args),
@@ -138,7 +140,7 @@ pub fn run() -> ExitCode {
             drop(out);
             demo::run(&args, control)
         }
-        Verb::Reload(args) => reload::run(&args, &mut out),
+        Verb::Reload(args) => reload::run(&args.config, args.format, &mut out),
         Verb::Init(args) => init::run(&args, &mut out),
         Verb::Check(args) => check::run(&args, &mut out),
         Verb::Diff(args) => diff::run(&args, &mut out),
@@ -157,6 +159,7 @@ pub fn run() -> ExitCode {
         Verb::Violations(args) => violations::run(&args, &mut out),
         Verb::Report(args) => report::run(&args, &mut out),
         Verb::Store(args) => store::run(&args, &mut out),
+        Verb::Policy(args) => policy::run(&args, &mut out),
         Verb::Completions(args) => completions::run(&args, &mut out),
         Verb::Alerts(args) => alerts::run(&args, &mut out),
         Verb::Fleet(args) => fleet::run(&args, &mut out),

@@ -39,10 +39,10 @@ const MAX_ANSWER: usize = 4 << 20;
 #[command(mut_arg("config_copy", |arg| arg.hide(false)))]
 pub(super) struct Args {
     #[command(flatten)]
-    config: ConfigFile,
+    pub(super) config: ConfigFile,
     /// Output format.
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    pub(super) format: Format,
 }
 
 /// The server's answer.
@@ -66,12 +66,12 @@ struct Finding {
     help: Option<String>,
 }
 
-pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let (policy, findings) = examine(&args.config)?;
+pub(super) fn run(config: &ConfigFile, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
+    let (policy, findings) = examine(config)?;
     // A broken file may name the address of another program, so the server is not asked.
-    let Some(policy) = policy else { return refuse(args, &findings, out) };
+    let Some(policy) = policy else { return refuse((config, format), &findings, out) };
     let Some(admin) = &policy.server.admin else {
-        let file = args.config.name();
+        let file = config.name();
         let help = "send SIGHUP to the server, and read its log";
         return Err(Error::Refused(format!("{file}: server.admin is off ({help})")));
     };
@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         503 => return Err(Error::Refused(format!("{}: the server is starting", admin.address))),
         _ => return Err(no_answer(admin)),
     };
-    match args.format {
+    match format {
         Format::Json => {
             let line = body.strip_suffix(b"\n").unwrap_or(&body);
             out.write_all(line)?;
@@ -107,10 +107,14 @@ pub(super) fn ask_to_reload(policy: &Policy) -> Result<Option<String>, Error> {
 }
 
 /// Prints the errors of a file that the server need not read.
-fn refuse(args: &Args, findings: &[Diagnostic], out: &mut dyn Write) -> Result<Exit, Error> {
-    let file = escape::text(args.config.name().as_bytes());
+fn refuse(
+    (config, format): (&ConfigFile, Format),
+    findings: &[Diagnostic],
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let file = escape::text(config.name().as_bytes());
     let errors: Vec<_> = findings.iter().filter(|one| one.severity == Severity::Error).collect();
-    match args.format {
+    match format {
         Format::Json => output::json(
             out,
             &json!({ "outcome": "refused", "policy": null, "file": file, "findings": errors }),

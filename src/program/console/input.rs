@@ -4,7 +4,7 @@
 
 use std::{
     fs::File,
-    io::{self, BufRead, Read},
+    io::{self, BufRead, IsTerminal, Read, Write},
     path::Path,
 };
 
@@ -83,4 +83,16 @@ pub(crate) fn refusal(name: &str, error: &io::Error) -> Error {
 pub(crate) fn too_large(name: &str, most: usize) -> Error {
     let most = most >> 20;
     Error::Refused(format!("{name}: larger than {most} MiB (check that this is the right input)"))
+}
+
+/// Whether the operator agrees, on a terminal.
+pub(crate) fn agrees(question: &str) -> Result<bool, Error> {
+    if !io::stdin().is_terminal() {
+        let hint = "say --yes";
+        return Err(Error::Refused(format!("nothing is written: no terminal to ask on ({hint})")));
+    }
+    write!(io::stderr(), "{question} [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

@@ -77,6 +77,22 @@ pub struct Quarantined {
     pub accepted: Option<Timestamp>,
 }
 
+/// A policy that came into force, as often as it did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyEntry {
+    /// The number in the database; 0 before it is there.
+    pub id: i64,
+    /// The time, kept to the millisecond.
+    pub at: Timestamp,
+    /// The cause: `start`, `file` (a changed file), `reload` (the verb or the signal), `fleet`, the
+    /// address of a policy on a server, or the name of a person.
+    pub by: Text,
+    /// The SHA-256 of the file, 64 hexadecimal digits.
+    pub sha256: Text,
+    /// The bytes of the file.
+    pub length: u64,
+}
+
 /// The hosts of a site, from a time on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteHosts {

@@ -7,13 +7,14 @@
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     ops::AddAssign,
+    sync::Arc,
 };
 
 use bytes::Bytes;
 
 use crate::{
     base::text::Text,
-    records::record::{ClockLeap, Edition, Fetch, Probed, Quarantined, SiteHosts},
+    records::record::{ClockLeap, Edition, Fetch, PolicyEntry, Probed, Quarantined, SiteHosts},
 };
 
 /// The most waiting fetches, one for each site, product token and network.
@@ -24,6 +25,9 @@ const EDITIONS: usize = 16_384;
 const EDITION_BYTES: usize = 64 << 20;
 /// The most waiting jumps of the clock.
 const LEAPS: usize = 1_024;
+
+/// The most waiting policies.
+const POLICIES: usize = 64;
 
 /// Notes by kind, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,6 +67,8 @@ pub(super) struct Notes {
     quarantine: HashMap<Text, QuarantineNote>,
     /// They are not counted: no judgement needs them, and each is noted again within an hour.
     probed: HashMap<Text, Probed>,
+    /// They are not counted either.
+    policies: Vec<(PolicyEntry, Arc<[u8]>)>,
 }
 
 /// A change of a site's quarantine.
@@ -83,6 +89,7 @@ impl Notes {
             && self.leaps.is_empty()
             && self.quarantine.is_empty()
             && self.probed.is_empty()
+            && self.policies.is_empty()
     }
 
     /// The number of notes of each kind.
@@ -209,6 +216,15 @@ impl Notes {
         NoteCounts::default()
     }
 
+    /// Takes a policy that came into force, with its bytes. Beyond the limit, the oldest goes.
+    pub(super) fn in_force(&mut self, entry: PolicyEntry, bytes: Arc<[u8]>) -> NoteCounts {
+        if self.policies.len() >= POLICIES {
+            self.policies.remove(0);
+        }
+        self.policies.push((entry, bytes));
+        NoteCounts::default()
+    }
+
     pub(super) fn fetches(&self) -> impl Iterator<Item = &Fetch> {
         self.fetches.values()
     }
@@ -232,6 +248,10 @@ impl Notes {
 
     pub(super) fn answers(&self) -> impl Iterator<Item = &Probed> {
         self.probed.values()
+    }
+
+    pub(super) fn policies(&self) -> &[(PolicyEntry, Arc<[u8]>)] {
+        &self.policies
     }
 }
 

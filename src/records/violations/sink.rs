@@ -16,7 +16,9 @@ use crate::{
     records::{
         forward::{self, Forwarder, Forwarding},
         lines::LogTarget,
-        record::{ClockLeap, Edition, Error, Fetch, Overflow, Probed, Quarantined, SiteHosts},
+        record::{
+            ClockLeap, Edition, Error, Fetch, Overflow, PolicyEntry, Probed, Quarantined, SiteHosts,
+        },
         tally::{Detail, People, Places, SeriesKey, Tally},
         violations::{
             Counts, Drops, Health, History, NoteCounts, OnDamage, Record, Removed,
@@ -249,6 +251,11 @@ impl Sink {
     /// before. Kept where there is a database. Never waits.
     pub fn probed(&self, probed: Probed) {
         self.note(|notes| notes.probed(probed));
+    }
+
+    /// Notes that a policy came into force. Kept where there is a database. Never waits.
+    pub fn in_force(&self, entry: PolicyEntry, bytes: Arc<[u8]>) {
+        self.note(|notes| notes.in_force(entry, bytes));
     }
 
     fn note(&self, note: impl FnOnce(&mut Notes) -> NoteCounts) {

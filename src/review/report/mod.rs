@@ -14,6 +14,7 @@ pub use self::{
     document::{Cell, Column, Document, Kind, Section, Table},
     edition::EditionRow,
     html::html,
+    impostors::Impostors,
     markdown::markdown,
     span::Span,
     terminal::{Screen, UNCUT, text},
@@ -32,6 +33,7 @@ mod client_total; // the requests of one client name
 mod document; // a document of tables
 mod edition; // an edition as JSON
 mod html; // a document as HTML
+mod impostors; // the crawlers that impostors claim to be
 mod markdown; // a document as Markdown
 mod over_time; // counts over time
 mod parts; // parts that several JSON lines have

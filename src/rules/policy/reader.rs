@@ -153,6 +153,7 @@ fn sections(
         tests,
         test_failures: test_failures.unwrap_or_default(),
         fingerprint,
+        bytes: bytes.into(),
     })
 }
 

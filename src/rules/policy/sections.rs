@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use sha2::{Digest, Sha256};
+
 use crate::rules::crawlers::Catalogue;
 
 use super::{
@@ -48,12 +50,19 @@ pub struct Policy {
     /// The first 12 hexadecimal digits of a SHA-256, over the bytes of the policy, of the
     /// catalogue file and of what is kept of followed lists, if there are any.
     pub fingerprint: String,
+    /// The bytes of the policy file.
+    pub bytes: Arc<[u8]>,
 }
 
 impl Policy {
     /// The fingerprint that operators compare: of a fleet, without what may differ from node to node.
     pub fn shown_fingerprint(&self) -> &str {
         self.fleet.as_ref().map_or(&self.fingerprint, |fleet| &fleet.fingerprint)
+    }
+
+    /// The SHA-256 of the policy file, in hexadecimal digits.
+    pub fn sha256(&self) -> String {
+        Sha256::digest(&self.bytes).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// The sites as the policy has them: of those that it has as one, the first.

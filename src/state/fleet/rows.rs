@@ -93,6 +93,8 @@ pub(super) struct StepRow {
     #[serde(flatten)]
     pub(super) climber: Climber,
     pub(super) rung: String,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) returns: u32,
     pub(super) at: i64,
 }
 
@@ -262,12 +264,14 @@ impl Climber {
 impl StepRow {
     pub(super) fn of(one: &RungStep, shift: Shift) -> Option<Self> {
         let rung = one.rung.as_str().to_owned();
-        Some(Self { climber: Climber::of(&one.key)?, rung, at: shift.told(one.at) })
+        let (climber, at) = (Climber::of(&one.key)?, shift.told(one.at));
+        Some(Self { climber, rung, returns: one.returns.into(), at })
     }
 
     pub(super) fn step(&self, shift: Shift) -> Option<RungStep> {
         let rung = Rung::from_word(&self.rung)?;
-        Some(RungStep { key: self.climber.key()?, rung, at: shift.own(self.at) })
+        let (key, at) = (self.climber.key()?, shift.own(self.at));
+        Some(RungStep { key, rung, returns: u8::try_from(self.returns).unwrap_or(u8::MAX), at })
     }
 }
 

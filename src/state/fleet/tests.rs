@@ -62,7 +62,7 @@ fn everything() -> Observations {
             fetches(Network::Former { edition: edition(1), is_confirmed: true }),
         ],
         forgotten: Some(at(1_500)),
-        steps: vec![RungStep { key: key("GPTBot"), rung: Rung::Block, at: at(2_000) }],
+        steps: vec![RungStep { key: key("GPTBot"), rung: Rung::Block, returns: 3, at: at(2_000) }],
         ladder: vec![LadderCount {
             number: 77,
             key: LadderKey { network: Some(network(4)), ..key("xbot") },
@@ -191,7 +191,7 @@ fn a_register_gives_back_what_a_node_told() {
 fn a_long_message_is_split_and_nothing_is_lost() {
     let many = Observations {
         fetches: vec![fetches(network(1)); MOST_ITEMS + 1],
-        steps: vec![RungStep { key: key("a"), rung: Rung::Block, at: at(1) }; 3],
+        steps: vec![RungStep { key: key("a"), rung: Rung::Block, returns: 0, at: at(1) }; 3],
         ..everything()
     };
     let told = Told::of(&many, Shift(0));

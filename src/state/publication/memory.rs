@@ -13,7 +13,7 @@ use crate::{
         robots::{self, OriginFile, Steps, closes_everything},
     },
     records::{
-        record::{self, ClockLeap, Fetch, Obstacle, Quarantined, SiteHosts, Unread},
+        record::{self, ClockLeap, Fetch, Obstacle, PolicyEntry, Quarantined, SiteHosts, Unread},
         violations::{self, Sink, Store},
     },
     rules::{
@@ -307,6 +307,13 @@ fn network(network: Network, client_ip: ClientIp) -> Text {
         ClientIp::Hash if network.address().is_some() => Text::word("-"),
         ClientIp::Hash | ClientIp::Network | ClientIp::Full => network.to_string().into(),
     }
+}
+
+/// Stores that a policy came into force.
+pub(super) fn store_policy(sink: &Sink, policy: &Policy, by: &str, now: Timestamp) {
+    let (sha256, length) = (policy.sha256().into(), policy.bytes.len() as u64);
+    let entry = PolicyEntry { id: 0, at: now, by: by.into(), sha256, length };
+    sink.in_force(entry, Arc::clone(&policy.bytes));
 }
 
 /// Stores that a removed site has no hosts any more.

@@ -57,6 +57,7 @@ mod log; // log lines about rulebooks
 mod membership; // the publisher in a fleet
 mod memory; // editions and fetches of earlier runs
 mod origin_files; // the origins' robots.txt
+mod past_policies; // the policies that were in force, compared
 mod policy_file; // changes of the policy, on disk or on a server
 mod probes; // questions to the origins about the forms of paths
 mod publisher; // the owner of the state in force
@@ -82,9 +83,10 @@ pub use self::{
     list_troubles::ListTroubles,
     memory::{KEPT, Memory},
     origin_files::{Hold, OriginReport, OriginReports},
+    past_policies::{PastPolicies, PolicyChange, difference},
     probes::probe_findings,
     publisher::{Outcome, Publisher, Trial},
-    reload::{Notice, ReloadRequests, Reloads, Stage},
+    reload::{BY_RELOAD, Notice, ReloadRequests, Reloads, Stage},
     replacement::{ReplacedAnswer, ReplacedBySite, replaced},
     rewriting::rewrite,
     servers::{Attempts, Fault, Server, Servers},

@@ -142,6 +142,7 @@ impl Publisher {
         log::log_problems(&in_force.rulebook);
         log::log_editions(None, &in_force.rulebook);
         memory::store(&sink, &in_force.rulebook, moment.now);
+        memory::store_policy(&sink, &policy, "start", moment.now);
         let idle = |one: &&Quarantined| !sources::is_watched(&policy, &one.site);
         memory.quarantine.iter().filter(idle).for_each(|one| sink.released(one.site.clone()));
         let addresses = Arc::new(AddressBook::default());
@@ -222,11 +223,12 @@ impl Publisher {
     }
 
     /// Reads the policy file and puts it in force, or returns the reasons against it. Looks up new
-    /// origins and fetches their files first, so that requests don't come before.
-    pub async fn reload(&mut self) -> Outcome {
+    /// origins and fetches their files first, so that requests don't come before. `by` is the cause, for
+    /// the history.
+    pub(super) async fn reload(&mut self, by: &str) -> Outcome {
         let outcome = match self.file.read(&self.in_force.policy) {
             Ok(None) => Outcome::Unchanged,
-            Ok(Some(policy)) => match self.try_policy(policy).await {
+            Ok(Some(policy)) => match self.try_policy(policy, by).await {
                 Ok(()) => Outcome::Applied,
                 Err(findings) => Outcome::Refused(findings),
             },
@@ -240,13 +242,15 @@ impl Publisher {
     }
 
     /// Puts a policy in force, unless its tests refuse it.
-    async fn try_policy(&mut self, policy: Policy) -> Result<(), Vec<Diagnostic>> {
+    async fn try_policy(&mut self, policy: Policy, by: &str) -> Result<(), Vec<Diagnostic>> {
         let failures = (self.trial)(&policy, &self.file.name());
         if failures.iter().any(|one| one.severity == Severity::Error) {
             return Err(failures);
         }
         let policy = with_hosts(policy, self.in_force.rulebook.chronicle());
         self.apply(Arc::new(policy)).await.map_err(|finding| vec![finding])?;
+        let Handles { sink, clock, .. } = &self.handles;
+        memory::store_policy(sink, &self.in_force.policy, by, clock.moment().now);
         log::log_failures(&failures);
         Ok(())
     }

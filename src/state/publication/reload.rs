@@ -14,7 +14,14 @@ pub struct ReloadRequests(mpsc::Receiver<Request>);
 
 /// One request; the sender takes the outcome if somebody waits for it.
 #[derive(Debug)]
-pub(super) struct Request(Option<oneshot::Sender<Outcome>>);
+pub(super) struct Request {
+    /// Who requests it.
+    pub(super) by: String,
+    outcome: Option<oneshot::Sender<Outcome>>,
+}
+
+/// The verb or the signal, in the history of policies.
+pub const BY_RELOAD: &str = "reload";
 
 /// A stage of a reload, for whoever watches the program.
 #[derive(Debug)]
@@ -38,13 +45,15 @@ impl Reloads {
     /// ReloadRequests a reload, without an answer.
     pub fn request(&self) {
         // A full channel already has a reload waiting.
-        let _ = self.0.try_send(Request(None));
+        let _ = self.0.try_send(Request { by: BY_RELOAD.to_owned(), outcome: None });
     }
 
-    /// ReloadRequests a reload and waits for its outcome; `None` if the publisher has ended.
-    pub async fn outcome(&self) -> Option<Outcome> {
+    /// ReloadRequests a reload in the name of `by`, and waits for its outcome; `None` if the publisher
+    /// has ended.
+    pub async fn outcome(&self, by: &str) -> Option<Outcome> {
         let (sender, outcome) = oneshot::channel();
-        self.0.send(Request(Some(sender))).await.ok()?;
+        let request = Request { by: by.to_owned(), outcome: Some(sender) };
+        self.0.send(request).await.ok()?;
         outcome.await.ok()
     }
 }
@@ -60,6 +69,6 @@ impl Request {
     /// Tells the outcome to whoever waits for it.
     pub(super) fn answer(self, outcome: Outcome) {
         // The operator may have gone.
-        let _ = self.0.map(|sender| sender.send(outcome));
+        let _ = self.outcome.map(|sender| sender.send(outcome));
     }
 }

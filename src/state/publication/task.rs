@@ -23,7 +23,7 @@ use super::{
     log, memory,
     origin_files::News,
     publisher::{Outcome, Publisher},
-    reload::{Notice, ReloadRequests, Request, Stage},
+    reload::{BY_RELOAD, Notice, ReloadRequests, Request, Stage},
     servers::{self, Servers},
 };
 
@@ -70,7 +70,8 @@ impl Publisher {
                     if is_asked {
                         self.reload_for(&mut waiting, notice).await;
                     } else if is_new {
-                        self.reload_with(notice).await;
+                        let server = self.file.name();
+                        self.reload_with(&server, notice).await;
                     }
                 }
                 Some(news) = self.news.recv() => self.take(news).await,
@@ -89,9 +90,9 @@ impl Publisher {
                 _ = files.tick() => {
                     self.handles.certificates.check(&self.handles.metrics);
                     if self.file.has_changed() {
-                        self.reload_with(notice).await;
+                        self.reload_with("file", notice).await;
                     } else if self.stops_holding() {
-                        self.reload_with(notice).await;
+                        self.reload_with("fleet", notice).await;
                         let files = self.files_of(&self.in_force.policy);
                         self.announce_and_publish(Change::Origin(files)).await;
                     }
@@ -122,7 +123,8 @@ impl Publisher {
     /// Reloads as the operator asked for it, and tells the outcome.
     async fn reload_for(&mut self, requests: &mut Vec<Request>, notice: Notice) {
         self.file.mark_as_read();
-        let outcome = self.reload_with(notice).await;
+        let by = requests.first().map_or_else(|| BY_RELOAD.to_owned(), |first| first.by.clone());
+        let outcome = self.reload_with(&by, notice).await;
         if outcome == Outcome::Unchanged {
             self.handles.metrics.reload("unchanged");
             tracing::info!("policy unchanged");
@@ -136,9 +138,9 @@ impl Publisher {
         requests.drain(..).for_each(|request| request.answer(outcome.clone()));
     }
 
-    async fn reload_with(&mut self, notice: Notice) -> Outcome {
+    async fn reload_with(&mut self, by: &str, notice: Notice) -> Outcome {
         notice(Stage::Begin);
-        let outcome = self.reload().await;
+        let outcome = self.reload(by).await;
         if outcome == Outcome::Applied {
             self.compare_origins();
         }

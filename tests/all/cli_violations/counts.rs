@@ -94,6 +94,8 @@ fn hours_count_all_requests_and_violations_without_a_record() {
             &["--by", "rule", "--product-token", "Googlebot", "--impostors", "only"],
             &[("claim.contradicted", 5, 5)],
         ),
+        (&["--by", "standing", "--product-token", "Googlebot"], &[("contradicted", 5, 15)]),
+        (&["--by", "standing", "--product-token", "Bytespider"], &[("unverifiable", 15, 45)]),
         (&["--by", "crawler", "--product-token", "-"], &[("-", 5, 15)]),
         (&["--by", "crawler", "--site", "shop.example"], &[("-", 5, 15)]),
         (&["--by", "day"], &[("2026-11-20", 35, 105), ("2026-11-21", 5, 15)]),

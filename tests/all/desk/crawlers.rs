@@ -390,6 +390,20 @@ fn pages_and_answers_about_a_crawler_are_the_same_with_and_without_impostors() {
     let rows = counts["counts"].as_array().expect("rows");
     assert_eq!((rows.len(), &rows[1]["standing"]), (2, &Value::from("contradicted")));
     assert!(rows[0].get("standing").is_none(), "{counts}");
+    // 3,000 by the one series, 3,000 by the other.
+    let page = text(&with, "/impostors");
+    assert!(page.contains("<td>GPTBot</td><td class=\"number\">6,000</td>"), "{page}");
+    assert!(page.contains("192.0.2.0/24 (3000)"), "{page}");
+    assert!(!text(&without, "/impostors").contains("<td>GPTBot</td>"));
+    let listed = Command::new(PROGRAM)
+        .args(["crawlers", "impostors", "--format", "json", "--config"])
+        .arg(with.policy_file())
+        .output();
+    let listed = json_lines(&listed.expect("the program can be started"));
+    let one = listed.iter().find(|one| one["product_token"] == "GPTBot").expect("a line");
+    assert_eq!(one["requests"], 6_000);
+    assert_eq!(one["networks"][0][0], "192.0.2.0/24");
+    assert!(one["since"].is_string() && one["more_networks"] == 0, "{one}");
     let found = text(&with, &format!("/robots/{SITE}"));
     let rest = found.split_once(">GPTBot</a></td><td class=\"number\">").expect("a row").1;
     assert!(rest.starts_with("29<"), "{rest}");

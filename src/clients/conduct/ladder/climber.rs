@@ -69,6 +69,12 @@ pub(super) struct Climber {
     counted_from: Timestamp,
     /// The time of the last step, here or at another node.
     stepped: Option<Timestamp>,
+    /// The periods without a reason to climb since the last step or the last reason.
+    calm: u32,
+    /// How often it climbed again after it came down. Each doubles its time on a rung.
+    returns: u8,
+    /// Whether its last step was down.
+    has_come_down: bool,
     /// The latest counts of the other nodes.
     others: Vec<Others>,
 }
@@ -90,6 +96,9 @@ struct Others {
     told: Told,
 }
 
+/// The longest time on a rung, and the time without a climb after which all climbs are forgotten.
+const LONGEST: Duration = Duration::from_secs(7 * 86_400);
+
 /// How far a time of another node may be off.
 const TOLERANCE: SignedDuration = SignedDuration::from_millis(250);
 
@@ -104,6 +113,9 @@ impl Climber {
             own: counts,
             counted_from: now,
             stepped: None,
+            calm: 0,
+            returns: 0,
+            has_come_down: false,
             others: Vec::new(),
         }
     }
@@ -111,6 +123,38 @@ impl Climber {
     /// The present rung.
     pub(super) const fn rung(&self) -> Rung {
         self.rung
+    }
+
+    /// The time of the last step.
+    pub(super) const fn stepped(&self) -> Option<Timestamp> {
+        self.stepped
+    }
+
+    /// How often it climbed again after it came down.
+    pub(super) const fn returns(&self) -> u8 {
+        self.returns
+    }
+
+    /// When it moves down if it obeys the rules from now on.
+    pub(super) fn comes_down(&self, rules: &policy::Ladder) -> Timestamp {
+        let stay = self.stay(rules);
+        let left = match self.counts.reach(rules) {
+            true => stay.saturating_add(1),
+            false => stay.saturating_sub(self.calm).max(1),
+        };
+        self.since.saturating_add(rules.period.saturating_mul(left)).unwrap_or(Timestamp::MAX)
+    }
+
+    /// The calm periods after which it moves down.
+    fn stay(&self, rules: &policy::Ladder) -> u32 {
+        let doubled = 1_u32.checked_shl(self.returns.into()).unwrap_or(u32::MAX);
+        doubled.min(periods(LONGEST, rules)).max(1)
+    }
+
+    /// Forgets that it climbed before.
+    #[cfg(test)]
+    pub(super) const fn forget_climbs(&mut self) {
+        (self.returns, self.has_come_down) = (0, false);
     }
 
     /// The requests and violations of this period at all nodes.
@@ -147,15 +191,22 @@ impl Climber {
         if now < self.since {
             self.since = now;
         }
-        if now.duration_since(self.since).unsigned_abs() < rules.period {
+        let elapsed = now.duration_since(self.since).unsigned_abs();
+        if elapsed < rules.period {
             return None;
         }
         // The limits for moving up also decide here, because a slow bot may send one request an
         // hour.
-        let complies = !self.counts.reach(rules);
-        match self.rung.below().filter(|_| complies) {
+        self.calm = match self.counts.reach(rules) {
+            true => 0,
+            false => self.calm.saturating_add(periods(elapsed, rules)),
+        };
+        match self.rung.below().filter(|_| self.calm >= self.stay(rules)) {
             Some(below) => Some(self.step(rules, below, now)),
             None => {
+                if self.calm >= periods(LONGEST, rules) {
+                    (self.returns, self.has_come_down) = (0, false);
+                }
                 self.restart(now);
                 None
             }
@@ -205,7 +256,7 @@ impl Climber {
     pub(super) fn learn_step(
         &mut self,
         rules: &policy::Ladder,
-        (rung, at): (Rung, Timestamp),
+        (rung, returns, at): (Rung, u8, Timestamp),
         now: Timestamp,
     ) -> Option<Rung> {
         if self.stepped.is_some_and(|stepped| at <= stepped) {
@@ -216,6 +267,7 @@ impl Climber {
         self.restart(if is_recent { at } else { now });
         self.counted_from = self.counted_from.max(at);
         self.stepped = Some(at);
+        (self.calm, self.returns, self.has_come_down) = (0, returns, rung < self.rung);
         let before = std::mem::replace(&mut self.rung, rung);
         (before != rung).then_some(before)
     }
@@ -226,6 +278,9 @@ impl Climber {
         let after = |last: Timestamp| last.saturating_add(SignedDuration::from_millis(1));
         let after = self.stepped.map(|last| after(last).unwrap_or(last));
         let at = after.map_or(now, |after| after.max(now));
+        let is_return = to > from && self.has_come_down;
+        self.returns = self.returns.saturating_add(u8::from(is_return));
+        (self.calm, self.has_come_down) = (0, to < from);
         self.restart(now);
         (self.rung, self.stepped, self.counted_from) = (to, Some(at), at);
         Step { from, to, requests, violations, period: rules.period, at }
@@ -239,8 +294,16 @@ impl Climber {
 
     /// Whether the ladder can forget it without a loss.
     pub(super) const fn is_at_rest(&self) -> bool {
-        matches!(self.rung, Rung::Observe) && self.counts.requests == 0
+        matches!(self.rung, Rung::Observe)
+            && self.counts.requests == 0
+            && self.returns == 0
+            && !self.has_come_down
     }
+}
+
+/// The whole periods in a time.
+fn periods(time: Duration, rules: &policy::Ladder) -> u32 {
+    u32::try_from(time.as_secs() / rules.period.as_secs().max(1)).unwrap_or(u32::MAX)
 }
 
 impl Counts {

@@ -7,6 +7,9 @@
 //! the end of a period below either limit, also without any request. So a blocked crawler that
 //! obeys the rules is back on the lowest rung after two periods.
 //!
+//! A crawler that climbs again after it came down needs twice as many such periods for each step down,
+//! and so on, up to seven days. Seven days on the lowest rung without a climb end that.
+//!
 //! Confirmed, contradicted and unknown claims count separately ([`Outcome`]). A client that borrows
 //! a name never gets the real crawler blocked. A client can invent names without limit, so all
 //! names that only User-Agents declare share one rung for each network.
@@ -71,6 +74,8 @@ pub(super) struct Move {
     pub network: Option<Network>,
     /// The outcome of the evidence for the claim.
     pub outcome: Outcome,
+    /// How often it climbed again after it came down.
+    pub returns: u8,
     /// The step.
     pub step: Step,
 }
@@ -155,8 +160,8 @@ impl Ladder {
         step: &RungStep,
         now: Timestamp,
     ) -> Option<Rung> {
-        let RungStep { key, rung, at } = step;
-        if *rung == Rung::Observe && !self.knows(key) {
+        let RungStep { key, rung, returns, at } = step;
+        if *rung == Rung::Observe && *returns == 0 && !self.knows(key) {
             return None;
         }
         let LadderKey { product_token, outcome, network, .. } = key;
@@ -166,7 +171,7 @@ impl Ladder {
             climber: Climber::new(now),
         };
         let one = self.entry(product_token, (*outcome, *network), new);
-        one.climber.learn_step(rules, (*rung, *at), now)
+        one.climber.learn_step(rules, (*rung, *returns, *at), now)
     }
 
     /// Ends the periods that are over, and forgets silent crawlers on the lowest rung. Moves each
@@ -183,6 +188,31 @@ impl Ladder {
         self.declared.retain(|network, one| stays(one, Some(*network)));
         moves.sort_by(|a, b| a.product_token.cmp(&b.product_token));
         moves
+    }
+
+    /// The last steps of the crawlers above the lowest rung, the highest first, each with the time at
+    /// which the crawler comes down if it obeys the rules from now on.
+    pub(super) fn above_observe(
+        &self,
+        site: &str,
+        rules: &policy::Ladder,
+    ) -> Vec<(RungStep, Timestamp)> {
+        let named = self.named.values().map(|one| (one, None));
+        let declared = self.declared.iter().map(|(network, one)| (one, Some(*network)));
+        let above = named.chain(declared).filter(|(one, _)| one.climber.rung() > Rung::Observe);
+        let mut all: Vec<_> = above
+            .map(|(NamedClimber { product_token, outcome, climber }, network)| {
+                let (site, product_token) = (site.to_owned(), product_token.clone());
+                let key = LadderKey { site, product_token, outcome: *outcome, network };
+                let (rung, returns) = (climber.rung(), climber.returns());
+                let at = climber.stepped().unwrap_or_default();
+                (RungStep { key, rung, returns, at }, climber.comes_down(rules))
+            })
+            .collect();
+        all.sort_by(|(a, _), (b, _)| {
+            b.rung.cmp(&a.rung).then_with(|| a.key.product_token.cmp(&b.key.product_token))
+        });
+        all
     }
 
     /// The climber of a crawler; a new one if it has none. `declared` is the network of a name that
@@ -213,7 +243,8 @@ impl Ladder {
 impl NamedClimber {
     fn moved(&self, step: Step, network: Option<Network>) -> Move {
         let product_token = self.product_token.clone();
-        Move { product_token, network, outcome: self.outcome, step }
+        let (outcome, returns) = (self.outcome, self.climber.returns());
+        Move { product_token, network, outcome, returns, step }
     }
 }
 
@@ -225,10 +256,10 @@ impl Move {
 
     /// The step, for the other nodes of a fleet.
     pub(super) fn told(&self, site: &str) -> RungStep {
-        let Self { product_token, network, outcome, step } = self;
+        let Self { product_token, network, outcome, returns, step } = self;
         let (site, product_token) = (site.to_owned(), product_token.clone());
         let key = LadderKey { site, product_token, outcome: *outcome, network: *network };
-        RungStep { key, rung: step.to, at: step.at }
+        RungStep { key, rung: step.to, returns: *returns, at: step.at }
     }
 }
 

@@ -45,6 +45,58 @@ fn violations_move_a_crawler_up_and_compliance_moves_it_down() {
     }
 }
 
+/// Two weeks of a crawler that comes every twelve hours and violates the rules 30 times in 30 minutes, and
+/// obeys while nothing comes. Returns how often it climbed, with or without a memory of climbs.
+fn climbs_of_two_weeks(has_memory: bool) -> usize {
+    let (rules, mut climber) = (policy::Ladder::default(), Climber::new(at(0)));
+    let mut climbs = 0;
+    for minute in 0..14 * 24 * 60 {
+        let now = at(60 * minute);
+        let step = match minute % (12 * 60) < 30 {
+            true => climber.note(&rules, true, now),
+            false => climber.settle(&rules, now),
+        };
+        climbs += usize::from(step.is_some_and(|step| step.direction() == "up"));
+        if !has_memory {
+            climber.forget_climbs();
+        }
+    }
+    climbs
+}
+
+#[test]
+fn a_rung_that_was_left_is_harder_to_leave_again() {
+    assert_eq!((climbs_of_two_weeks(false), climbs_of_two_weeks(true)), (56, 9));
+    let (rules, mut climber) = (rules(), Climber::new(at(0)));
+    const HOUR: i64 = 3_600;
+    let mut now = 0;
+    for hours in [1, 2, 4, 8, 16, 32, 64, 128, 168, 168] {
+        (0..3).for_each(|_| _ = climber.note(&rules, true, at(now)));
+        assert_eq!(climber.rung(), Rung::Throttle);
+        assert_eq!(climber.comes_down(&rules), at(now + hours * HOUR));
+        let mut down = None;
+        while down.is_none() {
+            now += HOUR;
+            down = climber.settle(&rules, at(now));
+            assert!(down.is_some() || climber.comes_down(&rules) > at(now), "{hours}");
+        }
+        assert_eq!(down.map(|step| step.at), Some(at(now)));
+    }
+    assert_eq!(climber.returns(), 9);
+    // A week without a climb, and it is a new one.
+    (1..=168).for_each(|hour| _ = climber.settle(&rules, at(now + hour * HOUR)));
+    assert!(climber.is_at_rest());
+}
+
+#[test]
+fn a_violation_beyond_the_limits_starts_the_time_on_a_rung_again() {
+    let (rules, mut climber) = (rules(), Climber::new(at(0)));
+    (0..9).for_each(|_| _ = climber.note(&rules, true, at(0)));
+    assert_eq!((climber.rung(), climber.comes_down(&rules)), (Rung::Block, at(2 * 3_600)));
+    assert_eq!(climber.settle(&rules, at(3_600)), None);
+    assert_eq!(climber.comes_down(&rules), at(2 * 3_600));
+}
+
 #[test]
 fn a_step_has_a_reason() {
     let mut climber = Climber::new(at(0));
@@ -105,7 +157,9 @@ fn violations_under_a_borrowed_name_do_not_move_the_real_crawler() {
     assert!(ladder.settle(&rules(), at(60)).is_empty());
     assert_eq!(ladder.settle(&rules(), at(3_600)).len(), 1, "one violation is below the limit");
     assert!(ladder.settle(&rules(), at(7_200)).is_empty());
-    assert!(ladder.named.is_empty(), "the ladder forgets it");
+    assert!(!ladder.named.is_empty(), "its next climb is a return");
+    assert!(ladder.settle(&rules(), at(3_600 + 7 * 86_400)).is_empty());
+    assert!(ladder.named.is_empty(), "the ladder forgets it after a week");
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub(super) async fn write(
     }
     let Wanted { site, crawler, act, section, .. } = &wanted;
     tracing::info!(site, crawler, act, section, "policy file changed on the desk");
-    let findings = match live(&view)?.reloads.outcome().await {
+    let findings = match live(&view)?.reloads.outcome("desk").await {
         Some(Outcome::Applied | Outcome::Unchanged) => {
             let page = match section.as_str() {
                 "" => link::crawler(crawler, &[]),

@@ -105,7 +105,7 @@ async fn preview(view: &View, mut wanted: Wanted, faults: Vec<String>) -> Answer
 /// The change in meaning.
 fn changes(live: &Live, prepared: &Prepared) -> Changes {
     let published = live.handles.published.load_full();
-    Changes::of(&published, &prepared.proposal.policy, live.handles.clock.moment())
+    Changes::of_next(&published, &prepared.proposal.policy, live.handles.clock.moment())
 }
 
 /// What the last seven days would have been, as sentences.

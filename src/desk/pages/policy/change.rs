@@ -14,6 +14,7 @@ const MOST_STEPS: usize = 5_000_000;
 
 /// What a policy would change, by site.
 pub(in crate::desk::pages) struct Changes {
+    pub(in crate::desk::pages) caption: &'static str,
     pub(in crate::desk::pages) rows: Vec<ChangeRow>,
     /// What is said after the rows.
     pub(in crate::desk::pages) remarks: Vec<String>,
@@ -29,7 +30,11 @@ pub(in crate::desk::pages) struct ChangeRow {
 
 impl Changes {
     /// What `next` would change if it came into force now.
-    pub(in crate::desk::pages) fn of(published: &Snapshot, next: &Policy, moment: Moment) -> Self {
+    pub(in crate::desk::pages) fn of_next(
+        published: &Snapshot,
+        next: &Policy,
+        moment: Moment,
+    ) -> Self {
         let rulebook = published.rulebook_of(next, moment);
         let before = Side { policy: &published.policy.policy, rulebook: &published.rulebook };
         let found = comparison::policies_within(
@@ -37,6 +42,11 @@ impl Changes {
             Side { policy: next, rulebook: &rulebook },
             MOST_STEPS,
         );
+        Self::of(&found, "Against the policy in force")
+    }
+
+    /// What a comparison found.
+    pub(super) fn of(found: &Comparison, caption: &'static str) -> Self {
         let mut remarks = found.remarks.clone();
         let hidden = found.rows.len().saturating_sub(MOST_ROWS) + found.omitted;
         if hidden > 0 {
@@ -46,9 +56,13 @@ impl Changes {
         if found.is_empty() {
             remarks.push("No request would be treated differently.".to_owned());
         } else {
-            remarks.push(exactness(&found));
+            remarks.push(exactness(found));
         }
-        Self { rows: found.rows.iter().take(MOST_ROWS).map(ChangeRow::of).collect(), remarks }
+        Self {
+            caption,
+            rows: found.rows.iter().take(MOST_ROWS).map(ChangeRow::of).collect(),
+            remarks,
+        }
     }
 }
 

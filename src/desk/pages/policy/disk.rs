@@ -134,7 +134,7 @@ impl OnDisk {
                 .policy
                 .as_ref()
                 .filter(|_| !is_in_force)
-                .map(|policy| Changes::of(published, policy, moment)),
+                .map(|policy| Changes::of_next(published, policy, moment)),
             more_findings: (hidden > 0).then(|| format!("And {} more.", grouped(hidden))),
             lines,
             more_lines: (more > 0).then(|| format!("{} more lines follow.", grouped(more))),

@@ -20,6 +20,7 @@ mod change; // what the file on disk would change
 mod disk; // the file on disk
 mod facts; // facts, durations and lists
 mod mask; // secrets in URLs
+pub(super) mod past; // the policies that came into force
 mod sections; // the sections beside the sites, in words
 mod sites; // the sites in words
 

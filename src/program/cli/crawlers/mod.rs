@@ -16,6 +16,7 @@ mod catalogue_target; // the catalogue file that an update replaces
 mod claims; // identify
 mod entries; // list, show
 mod evaluation; // evaluate
+mod impostors; // impostors
 mod new_names; // accept
 mod score; // score
 mod update; // update
@@ -62,6 +63,7 @@ enum Verb {
         format: Format,
     },
     Score(score::Args),
+    Impostors(impostors::Args),
     Evaluate(evaluation::Args),
     Update(update::Args),
     Accept(new_names::Args),
@@ -75,6 +77,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         }
         Verb::Show { name, source, format } => entries::show(&source.read()?, name, *format, out),
         Verb::Score(args) => score::run(args, out),
+        Verb::Impostors(args) => impostors::run(args, out),
         Verb::Evaluate(args) => evaluation::run(args, out),
         Verb::Update(args) => update::run(args, out),
         Verb::Accept(args) => new_names::run(args, out),

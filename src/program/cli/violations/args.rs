@@ -104,4 +104,6 @@ pub(super) enum By {
     Network,
     /// The day, in UTC.
     Day,
+    /// The standing of the claim; 'contradicted' is impostors.
+    Standing,
 }

@@ -1,4 +1,4 @@
-//! Violations counted by crawler, rule, path, network or day.
+//! Violations counted by crawler, rule, path, network, day or standing.
 
 use std::{cmp::Reverse, collections::HashMap, io::Write};
 
@@ -62,6 +62,7 @@ impl By {
             Self::Path => "PATH",
             Self::Network => "NETWORK",
             Self::Day => "DAY",
+            Self::Standing => "STANDING",
         }
     }
 
@@ -77,6 +78,7 @@ impl By {
             Self::Path => violation.path.split('?').next().unwrap_or_default().to_owned(),
             Self::Network => network(&violation.client_ip),
             Self::Day => violation.time.strftime("%Y-%m-%d").to_string(),
+            Self::Standing => violation.standing.to_string(),
         })
     }
 }

@@ -77,6 +77,7 @@ const fn columns(by: By) -> &'static [RecordColumn] {
         By::Path => &[RecordColumn::Path],
         By::Network => &[RecordColumn::ClientIp],
         By::Day => &[RecordColumn::Day],
+        By::Standing => &[RecordColumn::Standing],
     }
 }
 
@@ -104,7 +105,7 @@ pub(super) fn of_hours(by: By, source: &Source, filter: &Filter) -> Result<Count
                     add(Key::from(place), violations, violations);
                 }
             }
-            By::Crawler | By::Rule | By::Day => {
+            By::Crawler | By::Rule | By::Day | By::Standing => {
                 let by_action = [Dimension::Action].into_iter().chain(dimensions(by));
                 let question = Question { by: by_action.collect(), ..question };
                 for one in store.counted(&question)? {
@@ -126,6 +127,7 @@ fn dimensions(by: By) -> impl Iterator<Item = Dimension> {
         By::Crawler => &[Dimension::ProductToken, Dimension::Standing],
         By::Rule => &[Dimension::Reason, Dimension::Directive, Dimension::Pattern],
         By::Day => &[Dimension::Day],
+        By::Standing => &[Dimension::Standing],
         By::Path | By::Network => &[],
     };
     dimensions.iter().copied()

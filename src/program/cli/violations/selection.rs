@@ -51,7 +51,8 @@ pub(super) fn filter(
 /// The records that are counted. The numbers of a crawler are without its impostors, which have a row
 /// of their own.
 pub(super) fn counted(by: By, filter: Filter) -> Filter {
-    let is_of_crawler = by != By::Crawler && filter.product_token.is_some();
+    let tells_apart = matches!(by, By::Crawler | By::Standing);
+    let is_of_crawler = !tells_apart && filter.product_token.is_some();
     let own = is_of_crawler.then_some(Claimant::Crawler);
     Filter { claimant: filter.claimant.or(own), ..filter }
 }

@@ -21,7 +21,7 @@ use super::{
     inspection::{Inspection, inspect},
     leaps,
     limits::Limits,
-    probes, quarantine, record_rows,
+    policies, probes, quarantine, record_rows,
     rollups::{self, BatchNumber},
     unkept,
 };
@@ -309,6 +309,7 @@ pub(super) fn add(
     leaps::add(transaction, notes.leaps())?;
     quarantine::add(transaction, notes.quarantine())?;
     probes::add(transaction, notes.answers())?;
+    policies::add(transaction, notes.policies())?;
     fetches::add(transaction, notes.fetches())?;
     unkept::add(transaction, overflow)
 }

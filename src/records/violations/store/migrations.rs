@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 /// "BEAD": distinguishes Beadle's databases from those of other programs.
 pub(super) const APPLICATION_ID: i64 = 0x4245_4144;
 /// The steps that turn a database of version n - 1 into one of version n (`PRAGMA user_version`).
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("schema.sql"),
     "ALTER TABLE violations ADD COLUMN evidence TEXT",
     include_str!("editions.sql"),
@@ -14,6 +14,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("record_blocks.sql"),
     include_str!("counted_hours.sql"),
     include_str!("probes.sql"),
+    include_str!("policies.sql"),
 ];
 /// The newest version.
 pub(super) const CURRENT: u32 = MIGRATIONS.len() as u32;

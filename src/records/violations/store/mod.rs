@@ -35,6 +35,7 @@ mod leaps; // jumps of the clock
 mod limits; // limits of age and of size
 mod location; // a file, and a server that many nodes share
 mod migrations; // the tables, and their versions
+mod policies; // the policies that came into force
 mod probes; // what origins answered about forms of paths
 mod quarantine; // files that wait for an acceptance
 mod query; // a filter as a question to the database

@@ -22,7 +22,7 @@ fn count(ladder: &Ladder) -> LadderCount {
 fn step(rung: Rung, at: Timestamp) -> RungStep {
     let (site, product_token) = ("a.example".to_owned(), TOKEN.to_owned());
     let key = LadderKey { site, product_token, outcome: UNKNOWN, network: Some(network(1)) };
-    RungStep { key, rung, at }
+    RungStep { key, rung, returns: 0, at }
 }
 
 #[test]

@@ -1,0 +1,102 @@
+//! Pages of tables alone: the crawlers that impostors claim to be, and who stands on which rung.
+
+use askama::Template;
+use axum::{extract::State, response::IntoResponse};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::{
+    conditions::Asked,
+    frame::{Answer, Frame, ask, live},
+    link,
+    sheet::sheet,
+    span::{Days, SpanLink},
+    time::second,
+};
+use crate::{
+    base::escape::shown,
+    clients::conduct::{LadderKey, RungStep},
+    desk::admin::{View, html},
+    records::tally::Claimant,
+    review::report::{Cell, Impostors, Kind, Section, Table},
+};
+
+/// The most crawlers of a site.
+const MOST_ROWS: usize = 200;
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
+    days: String,
+}
+
+#[derive(Template)]
+#[template(path = "tables.html", config = "src/desk/pages/askama.toml")]
+struct Page {
+    frame: Frame,
+    title: &'static str,
+    lead: &'static str,
+    faults: Vec<String>,
+    spans: Vec<SpanLink>,
+    /// Each with its heading.
+    tables: Vec<(String, String)>,
+}
+
+/// The crawlers that impostors claim to be.
+pub(super) async fn impostors(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Answer {
+    let days = Days::wanted(&wanted.days, &mut faults);
+    let span = days.until((view.now)());
+    let all = ask(&view, move |store| Impostors::all(store, span, None)).await?;
+    let page = Page {
+        frame: Frame::new(&view, "/crawlers"),
+        title: "Crawlers that impostors claim to be",
+        lead: "Evidence contradicts the claims of these clients: they are other programs.",
+        faults,
+        spans: days.links(|days| link::with_query("/impostors", &[("days", days)])),
+        tables: vec![(String::new(), sheet(&Impostors::section(&all)))],
+    };
+    Ok(html(&page).into_response())
+}
+
+/// The crawlers above the lowest rung of each ladder.
+pub(super) async fn ladder(State(view): State<View>) -> Answer {
+    let published = live(&view)?.handles.published.load_full();
+    let sites = (0..published.rulebook.sites().len()).filter_map(|number| published.site(number));
+    let with_ladder = sites.filter(|(site, _)| site.enforcement.ladder.is_some());
+    let tables = with_ladder.map(|(site, served)| {
+        let all = served.conduct.above_observe(site);
+        let columns = ["crawler", "standing", "rung", "since", "comes down"];
+        let columns = columns.map(|heading| (heading, Kind::Name));
+        let table = Table::new(columns).with(MOST_ROWS, all.iter().map(on_rung));
+        let remark = match all.is_empty() {
+            true => "All crawlers are on the lowest rung.",
+            false => "A crawler comes down then if it obeys the rules from now on.",
+        };
+        (site.name.clone(), sheet(&Section::new("", table).remark(remark)))
+    });
+    let page = Page {
+        frame: Frame::new(&view, "/crawlers"),
+        title: "Who stands on the ladder",
+        lead: "Violations moved these crawlers up, at sites with mode: ladder. Each return doubles \
+               the time on a rung.",
+        faults: Vec::new(),
+        spans: Vec::new(),
+        tables: tables.collect(),
+    };
+    Ok(html(&page).into_response())
+}
+
+fn on_rung((step, comes_down): &(RungStep, Timestamp)) -> [Cell; 5] {
+    let LadderKey { product_token, outcome, network, .. } = &step.key;
+    let standing = outcome.as_str();
+    let name = Claimant::of(standing).name(&shown(product_token));
+    let name = match network {
+        Some(from) => format!("{name} and others from {from}"),
+        None => name,
+    };
+    let rung = step.rung.as_str().to_owned();
+    [name, standing.to_owned(), rung, second(step.at), second(*comes_down)].map(Cell::from)
+}
