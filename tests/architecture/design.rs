@@ -9,7 +9,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
         14_987,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_095),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_102),
     ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts"], 7_919),
     (
         "records",
