@@ -22,7 +22,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
     ("review", &["report", "explanation", "replay", "trial", "audit"], 11_111),
     ("desk", &["admin", "pages", "api"], 8_798),
-    ("program", &["console", "service", "cli"], 9_946),
+    ("program", &["console", "service", "cli"], 10_115),
 ];
 
 /// The rooms of the base; every room may use them.
