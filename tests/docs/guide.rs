@@ -411,7 +411,7 @@ fn the_readme_leads_to_the_log_has_the_two_commands_and_is_short() {
     let commands: Vec<&str> = readme.blocks().iter().map(|block| block.text).collect();
     let at = |command: &str| commands.iter().position(|text| *text == command);
     let log = commands.iter().position(|text| text.starts_with("beadle replay --robots-txt https"));
-    assert!(log.is_some_and(|log| log == 1), "after the installation: {commands:?}");
+    assert_eq!(log, Some(1), "after the installation: {commands:?}");
     assert!(at("cargo run -- demo\ncargo test\n") > log, "{commands:?}");
     let length = readme.text.lines().count();
     assert!(length <= 250, "{length} lines");
