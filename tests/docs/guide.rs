@@ -73,8 +73,7 @@ impl Reader {
                 target => [b"origin: ", target, b"\n"].concat(),
             };
             exchange.answer("200 OK", &["Content-Type: text/plain"], &body);
-            // The answer to HEAD has a body that belongs to no request.
-            if exchange.request.method == "HEAD" { After::Close } else { After::Keep }
+            After::Keep
         });
         Self {
             page: page.name(),
