@@ -281,7 +281,7 @@ fn a_program_that_was_paused_refuses_nothing_by_rules_that_others_may_have_chang
     assert_eq!(statuses(&mut clients), [200; 20]);
 }
 
-/// Requests at a node without a pause, counted with their failures and the longest time.
+/// Requests at a node with short pauses, counted with their failures and the longest time.
 struct Load {
     stopped: Arc<AtomicBool>,
     counts: Arc<[AtomicU64; 3]>,
@@ -292,6 +292,7 @@ impl Load {
     fn start(port: u16) -> Self {
         let (stopped, counts) = (Arc::<AtomicBool>::default(), Arc::<[AtomicU64; 3]>::default());
         let (is_stopped, counted) = (Arc::clone(&stopped), Arc::clone(&counts));
+        let pause = Duration::from_millis(if is_full_size() { 2 } else { 10 });
         let thread = std::thread::spawn(move || {
             while !is_stopped.load(Ordering::Relaxed) {
                 let began = Instant::now();
@@ -300,7 +301,7 @@ impl Load {
                 counted[0].fetch_add(1, Ordering::Relaxed);
                 counted[1].fetch_add(u64::from(status != 200), Ordering::Relaxed);
                 counted[2].fetch_max(took, Ordering::Relaxed);
-                std::thread::sleep(Duration::from_millis(2));
+                std::thread::sleep(pause);
             }
         });
         Self { stopped, counts, thread: Some(thread) }

@@ -149,7 +149,7 @@ impl Fleet {
                 }
                 Some(_) => {}
             }
-            std::thread::sleep(PAUSE.mul_f64(if is_full_size() { 1.0 } else { 10.0 }));
+            std::thread::sleep(PAUSE.mul_f64(if is_full_size() { 1.0 } else { 30.0 }));
         }
     }
 

@@ -60,7 +60,7 @@ fn a_clock_that_is_set_back_and_forth_makes_no_violation() {
         ("1 d", &[0, -86_400_000]),
         ("all", &[0, -10_000, -300_000, -86_400_000, 0, 30_000, 3_600_000]),
     ];
-    let seconds = if is_full_size() { 5_400 } else { 600 };
+    let seconds = if is_full_size() { 5_400 } else { 300 };
     for (number, (name, sets)) in (1..).zip(scenarios) {
         let setting = Setting { sets, seed: number, ..CALM };
         let judged = scenarios::judged(setting, 20, seconds);

@@ -62,7 +62,7 @@ struct Load {
 }
 
 impl Load {
-    /// A thousand requests a second and more, where the machine bears it; with `bears_breaks`, a program
+    /// At full size a thousand requests a second and more, where the machine bears it; with `bears_breaks`, a program
     /// that is killed is waited for.
     fn start(port: u16, bears_breaks: bool) -> Self {
         let (is_over, sent) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
@@ -93,6 +93,7 @@ impl Load {
 
 fn run(port: u16, thread: u64, bears: bool, is_over: &AtomicBool, sent: &AtomicU64) -> Duration {
     let mut longest = Duration::ZERO;
+    let pace = Duration::from_millis(if is_full_size() { 3 } else { 12 });
     let mut client = Client::connect(port);
     for number in 0.. {
         if is_over.load(Ordering::SeqCst) {
@@ -117,7 +118,7 @@ fn run(port: u16, thread: u64, bears: bool, is_over: &AtomicBool, sent: &AtomicU
                 client = wait_for("the program", || Client::try_connect(port).ok());
             }
         }
-        thread::sleep(Duration::from_millis(3).saturating_sub(start.elapsed()));
+        thread::sleep(pace.saturating_sub(start.elapsed()));
     }
     longest
 }

@@ -9,8 +9,8 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
         14_987,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_182),
-    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts", "edit"], 8_716),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_199),
+    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts", "edit"], 8_743),
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
@@ -18,11 +18,11 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ),
     ("clients", &["evidence", "conduct"], 8_773),
     ("outside", &["alerts", "tls", "acme", "remote"], 3_624),
-    ("state", &["fleet", "publication", "exchange"], 11_147),
+    ("state", &["fleet", "publication", "exchange"], 11_286),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
-    ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_550),
-    ("desk", &["admin", "pages", "api"], 9_931),
-    ("program", &["console", "service", "cli"], 10_253),
+    ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_664),
+    ("desk", &["admin", "pages", "api"], 10_163),
+    ("program", &["console", "service", "cli"], 10_734),
 ];
 
 /// The rooms of the base; every room may use them.

@@ -14,7 +14,7 @@ use crate::{
     support::{
         client::Request,
         free_port, need,
-        origin::Origin,
+        origin::{After, Origin},
         program::{PROGRAM, try_status},
         wait_for, week,
     },
@@ -23,6 +23,17 @@ use crate::{
 /// Programs that the pages use and that this test does not run.
 const OTHERS: [&str; 8] =
     ["cargo ", "docker ", "kubectl ", "openssl ", "sudo ", "systemctl ", "nginx ", "caddy "];
+
+/// The access log of the reader's server.
+const LOG: &str = r#"192.0.2.1 - - [22/Nov/2026:10:00:01 +0000] "GET /robots.txt HTTP/1.1" 200 40 "-" "GPTBot/1.2"
+192.0.2.1 - - [22/Nov/2026:10:00:02 +0000] "GET /private/a HTTP/1.1" 200 512 "-" "GPTBot/1.2"
+192.0.2.9 - - [22/Nov/2026:10:00:03 +0000] "GET /private/a HTTP/1.1" 200 512 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+192.0.2.7 - - [22/Nov/2026:10:00:04 +0000] "GET /news HTTP/1.1" 200 512 "-" "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+192.0.2.1 - - [22/Nov/2026:10:00:05 +0000] "GET /private/b HTTP/1.1" 200 512 "-" "GPTBot/1.2"
+192.0.2.3 - - [22/Nov/2026:10:00:06 +0000] "GET / HTTP/1.1" 200 512 "-" "CCBot/2.0 (https://commoncrawl.org/faq/)"
+192.0.2.3 - - [22/Nov/2026:10:00:07 +0000] "GET /news HTTP/1.1" 200 512 "-" "CCBot/2.0 (https://commoncrawl.org/faq/)"
+192.0.2.9 - - [22/Nov/2026:10:00:08 +0000] "GET /news HTTP/1.1" 200 512 "-" "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
+"#;
 
 /// A reader of one page, with a folder, a site and free ports.
 #[derive(Debug)]
@@ -52,12 +63,24 @@ impl Drop for Reader {
 
 impl Reader {
     pub(crate) fn new(page: &Page) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("access.log"), LOG).expect("it is writable");
+        // A site with rules, whose pages contain their target.
+        let origin = Origin::playing(|exchange| {
+            exchange.read_body();
+            let body = match &exchange.request.target[..] {
+                b"/robots.txt" => b"User-agent: *\nDisallow: /private/\n".to_vec(),
+                target => [b"origin: ", target, b"\n"].concat(),
+            };
+            exchange.answer("200 OK", &["Content-Type: text/plain"], &body);
+            After::Keep
+        });
         Self {
             page: page.name(),
-            folder: tempfile::tempdir().expect("a temporary folder"),
+            folder,
             port: free_port(),
             admin: free_port(),
-            origin: Origin::plain(),
+            origin: origin.compared(),
             serving: None,
             reloads: 0,
             counts: (0, 0),
@@ -96,9 +119,12 @@ impl Reader {
     }
 
     /// Addresses and folders of the pages and of this reader.
-    fn addresses(&self) -> [(&'static str, String); 7] {
+    fn addresses(&self) -> [(&'static str, String); 8] {
         let folder = self.folder.path().display().to_string();
+        let robots_txt = format!("http://127.0.0.1:{}/robots.txt", self.origin.port);
         [
+            // Before the address that is a part of it.
+            ("https://www.example.com/robots.txt", robots_txt),
             ("/etc/beadle", folder.clone()),
             ("/var/lib/beadle", folder),
             ("127.0.0.1:8080", format!("127.0.0.1:{}", self.port)),
@@ -175,7 +201,10 @@ impl Reader {
 
     fn commands(&mut self, text: &str) {
         self.printed.clear();
+        let mut waits = false;
         for line in text.lines() {
+            assert!(!waits, "{}: 'beadle serve' waits, and its block goes on: {line}", self.page);
+            waits = line.starts_with("beadle serve");
             self.counts.0 += 1;
             let line = self.without_system(line);
             if OTHERS.iter().any(|other| line.starts_with(other)) {
@@ -317,13 +346,17 @@ fn lasting(line: &str) -> String {
         let is_id = word.len() == 36 && word.matches('-').count() == 4;
         // The policy of this test has a section of its own in front.
         let is_line = words.ends_with(&["policy", "line"]);
+        // The catalogue decides how long the groups before it are.
+        let is_robots_line = words.ends_with(&["(robots.txt", "line"])
+            || words.ends_with(&["(line"])
+            || (words.first() == Some(&"TIME") && word.starts_with('(') && word.ends_with(')'));
         let is_standing = words.first() == Some(&"TIME")
             && ["confirmed", "contradicted", "unverifiable", "unknown"].contains(&word);
         words.push(if is_time {
             "TIME"
         } else if is_id {
             "ID"
-        } else if is_line {
+        } else if is_line || is_robots_line {
             "LINE"
         } else if is_standing {
             "STANDING"
@@ -372,12 +405,13 @@ fn every_page_can_be_followed() {
 }
 
 #[test]
-fn the_readme_begins_with_two_commands_and_is_short() {
+fn the_readme_leads_to_the_log_has_the_two_commands_and_is_short() {
     let readme = Page::read(root().join("README.md"));
-    let first = *readme.blocks().first().expect("the README has blocks");
-    let lines: Vec<&str> = first.text.lines().collect();
-    assert_eq!(first.language, "sh");
-    assert!(matches!(lines[..], [demo, "cargo test"] if demo.ends_with(" -- demo")), "{lines:?}");
+    let commands: Vec<&str> = readme.blocks().iter().map(|block| block.text).collect();
+    let at = |command: &str| commands.iter().position(|text| *text == command);
+    let log = commands.iter().position(|text| text.starts_with("beadle replay --robots-txt https"));
+    assert_eq!(log, Some(1), "after the installation: {commands:?}");
+    assert!(at("cargo run -- demo\ncargo test\n") > log, "{commands:?}");
     let length = readme.text.lines().count();
     assert!(length <= 250, "{length} lines");
 }

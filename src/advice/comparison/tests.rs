@@ -358,7 +358,7 @@ fn word(action: &str, user_agent_publishes: bool, outcome: Outcome) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 16))]
 
     #[test]
     fn a_request_is_treated_differently_if_and_only_if_the_rows_say_so(

@@ -1,6 +1,9 @@
 //! Each importer against the semantics of its source, on real User-Agents and on paths.
 
-use std::collections::BTreeSet;
+use std::{
+    cell::RefCell,
+    collections::{BTreeSet, HashMap},
+};
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -56,9 +59,15 @@ fn judged(rulebook: &Rulebook, user_agent: &str, path: &str) -> (Option<bool>, V
 }
 
 fn finds(regex: &str, is_caseless: bool, text: &str) -> bool {
-    let config = syntax::Config::new().case_insensitive(is_caseless);
-    let regex = Regex::builder().syntax(config).build(regex).expect("a regular expression");
-    regex.is_match(text)
+    thread_local!(static COMPILED: RefCell<HashMap<(String, bool), Regex>> = RefCell::default());
+    let compile = || {
+        let config = syntax::Config::new().case_insensitive(is_caseless);
+        Regex::builder().syntax(config).build(regex).expect("a regular expression")
+    };
+    COMPILED.with_borrow_mut(|compiled| {
+        let key = (regex.to_owned(), is_caseless);
+        compiled.entry(key).or_insert_with(compile).is_match(text)
+    })
 }
 
 /// Holds the policy against the source on all User-Agents. A difference is fine if a loss has a part
@@ -159,7 +168,7 @@ fn a_managed_robots_txt_keeps_its_signals() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 32))]
 
     #[test]
     fn a_difference_to_the_robots_txt_has_a_loss(

@@ -16,6 +16,7 @@ use tokio::{
 use crate::{
     base::{escape, fetch, version},
     program::{
+        cli::without_file::next_free,
         console::log_lines::{LogFormat, log_to_stderr},
         console::{
             config::{ConfigFile, load},
@@ -115,11 +116,7 @@ impl Ports {
                         "can't listen on {proxy}: {error} (choose another --port)"
                     ))
                 })?,
-                admin: (port..u16::MAX)
-                    .skip(1)
-                    .take(100)
-                    .find_map(|next| TcpListener::bind(local(next)).ok())
-                    .map_or_else(|| TcpListener::bind(local(0)), Ok)?,
+                admin: next_free(port)?,
                 origin: TcpListener::bind(local(0))?,
             },
         };

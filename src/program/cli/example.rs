@@ -7,7 +7,10 @@ use clap::Command;
 
 /// Examples of verbs without any in their long help.
 const EXAMPLES: [(&str, &[&str]); 22] = [
-    ("serve", &["beadle serve --config beadle.yaml", "beadle serve --log-format json"]),
+    (
+        "serve",
+        &["beadle serve --config beadle.yaml", "beadle serve --origin http://127.0.0.1:3000"],
+    ),
     ("reload", &["beadle reload --config beadle.yaml", "beadle reload --format json"]),
     ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),
     ("robots accept", &["beadle robots accept --site www.example.com"]),

@@ -44,6 +44,7 @@ mod store;
 mod tags;
 mod test;
 mod violations;
+mod without_file; // 'serve' with an origin alone
 
 /// Holds crawlers to your site's own robots rules.
 ///
@@ -61,9 +62,11 @@ struct Args {
 const AFTER: &str = "\
 Examples:
   beadle demo                            look at Beadle without a site
+  beadle replay --robots-txt URL LOG     judge an access log by a robots.txt
   beadle init                            write a first policy, beadle.yaml
   beadle check                           find mistakes in it
   beadle serve                           serve its sites
+  beadle serve --origin URL              serve a site without a policy
   beadle violations --since 24h          list what crawlers did
   beadle help violations                 show all options of a command
 

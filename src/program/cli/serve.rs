@@ -1,17 +1,18 @@
 //! `beadle serve`: the proxy in front of the origins.
 
-use std::time::Duration;
+use std::{io::Write, time::Duration};
 
 use crate::{
     base::{diagnostic::Severity, fetch},
     program::{
+        cli::without_file::{Improvised, WithoutFile},
         console::{
             config::ConfigFile,
             exit::{Error, Exit},
             log_lines::{LogFormat, log_to_stderr},
             start::AtStart,
         },
-        service::{Control, Service},
+        service::{Control, Inheritance, Service},
     },
     rules::policy,
 };
@@ -24,12 +25,16 @@ use crate::{
 ///
 /// A policy at an https:// address is fetched every 30 seconds. The last good one is kept as a copy,
 /// for a start while the address does not answer.
+///
+/// --origin needs no policy. It prints where to look, and --write makes a file of it.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("config_key", |arg| arg.hide(false)))]
 #[command(mut_arg("config_copy", |arg| arg.hide(false)))]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
+    #[command(flatten)]
+    without_file: WithoutFile,
     /// How often to fetch a policy at an https:// address. An unchanged policy costs no more than a
     /// short answer.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = interval)]
@@ -47,17 +52,28 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     let lines = log_to_stderr(args.log_format, "info");
     fetch::check_authorities().map_err(Error::Refused)?;
-    let AtStart { policy, findings, remote } = AtStart::load(&args.config, &control)?;
+    let (at_start, file, inheritance, guide) = match args.without_file.improvise()? {
+        None => {
+            let at_start = AtStart::load(&args.config, &control)?;
+            (at_start, args.config.file().to_owned(), inheritance, String::new())
+        }
+        Some(Improvised { at_start, file, sockets, guide }) => {
+            (at_start, file, Inheritance::of(sockets), guide)
+        }
+    };
+    let AtStart { policy, findings, remote } = at_start;
     for finding in findings.iter().filter(|one| one.severity == Severity::Warning) {
         let finding = format!("{finding:#}");
         tracing::warn!(finding, "policy");
     }
     let serving = async {
-        let started = Service::start(policy, args.config.file(), inheritance, &mut signals).await?;
+        let started = Service::start(policy, &file, inheritance, &mut signals).await?;
         let Some(mut service) = started else { return Ok(Exit::Fine) };
         if let Some((remote, document)) = remote {
             service.follow(remote, document, args.config_interval);
         }
+        // A reader that has gone stops no server.
+        let _ = std::io::stdout().write_all(guide.as_bytes());
         service.watch_log(lines.counts());
         service.run(signals).await
     };

@@ -27,7 +27,7 @@ use crate::{
     state::publication::{Handles, Memory},
 };
 
-const REQUESTS: usize = 50_000;
+const REQUESTS: usize = 20_000;
 const FORMAT: &str = "$msec|$remote_addr|$host|$request|$status|$http_user_agent|";
 
 const POLICY: &str = r#"
@@ -386,7 +386,7 @@ fn an_impostor_is_one_if_either_policy_has_the_evidence() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 32))]
 
     #[test]
     fn the_rows_of_a_crawler_are_the_same_with_and_without_impostors(

@@ -180,8 +180,8 @@ fn rfc9309_2_2_2_another_form_of_a_closed_path_is_no_violation() {
         ("{ mode: log, other_forms: refuse }", Outcome::Unknown, "block robots.form"),
         ("{ mode: log, other_forms: refuse }", Outcome::Confirmed, "log robots.form"),
     ] {
+        let rulebook = rulebook(enforcement);
         for target in targets {
-            let rulebook = rulebook(enforcement);
             let decided = decided_as(|_| by(outcome), &rulebook, "DuckDuckBot/1", target);
             let (decided, _) = decided.rsplit_once(' ').expect("three words");
             assert_eq!(decided, expected, "{enforcement} {outcome:?} {target}");

@@ -1,5 +1,7 @@
 //! Catalogue files: the built-in one, and one that replaces it.
 
+use std::sync::LazyLock;
+
 use crate::{
     base::{diagnostic::Diagnostic, escape},
     rules::crawlers::{Catalogue, CatalogueFile},
@@ -27,8 +29,13 @@ pub fn catalogue(file: CatalogueFile) -> Result<Catalogue, Vec<Diagnostic>> {
     Catalogue::new(file.crawlers)?.with_operators(&file.operators)
 }
 
-/// The built-in catalogue as a file.
+/// The built-in catalogue as a file. Unit tests take it thousands of times; a program keeps no copy.
 pub fn built_in_file() -> CatalogueFile {
+    static READ: LazyLock<CatalogueFile> = LazyLock::new(read_built_in);
+    if cfg!(test) { READ.clone() } else { read_built_in() }
+}
+
+fn read_built_in() -> CatalogueFile {
     yaml::read_typed(BUILT_IN).expect("a test reads the built-in catalogue")
 }
 

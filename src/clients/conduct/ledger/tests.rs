@@ -226,7 +226,7 @@ static POLICIES: LazyLock<Vec<policy::Policy>> = LazyLock::new(|| {
 });
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 2))]
 
     /// The rule, applied literally to a list of all events.
     #[test]

@@ -109,6 +109,10 @@ proptest! {
     ) {
         check(rules, &paths)?;
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
     #[test]
     fn many_rules_decide_by_the_definition(

@@ -110,7 +110,8 @@ fn requests_beyond_limits_are_those_of_the_proxy_at_the_logged_times() {
     let requests = prop::collection::vec(request, 50..200);
     let cases = (limits(), prop::sample::select(vec!["log", "block"]), requests);
     let sums = Cell::new((0, 0));
-    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) };
+    let few = ProptestConfig::default().cases / 32;
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(few) };
     let mut runner = TestRunner::new(config);
     let outcome = runner.run(&cases, |(limits, mode, requests)| {
         let folder = tempfile::tempdir().expect("a folder");

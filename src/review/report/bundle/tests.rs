@@ -470,9 +470,11 @@ fn a_change_of_any_octet_of_the_zip_is_found() {
     let zip = pack(&made(record(), |_| ()));
     assert!(verify(unpack(&zip).expect("it is a zip")).is_verified());
     for place in 0..zip.len() {
-        for mask in [1, 0x80, 0xff] {
+        let masks = [1, 0x80, 0xff];
+        let all = std::env::var_os("BEADLE_FULL").is_some();
+        for mask in if all { &masks[..] } else { &masks[place % 3..=place % 3] } {
             let mut zip = zip.clone();
-            zip[place] ^= mask;
+            zip[place] ^= *mask;
             if let Ok(unpacked) = unpack(&zip) {
                 assert_eq!(unpacked.is_sealed, Some(false), "{place} {mask}");
                 if place % 97 == 0 {

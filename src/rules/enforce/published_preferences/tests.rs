@@ -173,6 +173,8 @@ fn any_preference() -> impl Strategy<Value = Option<Preference>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
+
     /// What crawlers read in the file is what the entries say, by a naive reading of these.
     #[test]
     fn crawlers_read_what_the_policy_says(

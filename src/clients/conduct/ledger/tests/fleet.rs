@@ -178,7 +178,7 @@ fn is_violation(nodes: &[Node], fetched: &[Fetched], start: i64, by: (u8, bool),
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
 
     /// Whatever is late or lost, no request is a violation that the judge of all allows. A node that
     /// has heard everything agrees with it.

@@ -35,7 +35,7 @@ fn spread(number: u64) -> Violation {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 128))]
 
     #[test]
     fn a_filter_lists_counts_and_pages_the_same_records(

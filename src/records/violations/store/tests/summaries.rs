@@ -222,7 +222,7 @@ fn happen(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 32))]
 
     #[test]
     fn a_filter_lists_and_counts_what_a_scan_finds(
