@@ -20,7 +20,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("outside", &["alerts", "tls", "acme", "remote"], 3_624),
     ("state", &["fleet", "publication", "exchange"], 11_068),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
-    ("review", &["report", "explanation", "replay", "trial", "audit"], 11_111),
+    ("review", &["report", "explanation", "replay", "trial", "audit"], 11_147),
     ("desk", &["admin", "pages", "api"], 8_798),
     ("program", &["console", "service", "cli"], 9_946),
 ];
