@@ -122,6 +122,7 @@ fn glance(review: &Review<'_>) -> Section {
         row("  by clients that read an older edition", now.older, before.older),
         row("  by clients that read this edition", now.current, before.current),
         row("  by impostors", now.contradicted_violations, before.contradicted_violations),
+        row("Requests refused by Beadle", now.refused, before.refused),
         row("Fetches of robots.txt", now.fetches, before.fetches),
         row("Requests of people", review.people.0, review.people.1),
     ];
