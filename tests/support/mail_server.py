@@ -39,7 +39,8 @@ class Handler:
 
 
 def authenticator(server, session, envelope, mechanism, data):
-    return AuthResult(success=(data.login, data.password) == (b"beadle", b"T0PSECRET"), auth_data=data)
+    known = (data.login, data.password) == (b"beadle", b"T0PSECRET")
+    return AuthResult(success=known, handled=False, auth_data=data)
 
 
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
