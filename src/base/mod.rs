@@ -3,7 +3,7 @@
 //! Look here for what has no opinion about robots rules.
 //!
 //! ```text
-//! connections  diagnostic  escape  fetch  metrics  product_token  stamp  text  version
+//! connections  diagnostic  escape  fetch  metrics  product_token  secret_file  stamp  text  version
 //! whole_file
 //! ```
 
@@ -13,6 +13,7 @@ pub mod escape; // foreign bytes made safe to show
 pub mod fetch; // the one HTTP client
 pub mod metrics; // every metric, once
 pub mod product_token; // a crawler's name
+pub mod secret_file; // files with secrets of the operator
 pub mod stamp; // versions of files
 pub mod text; // foreign text in records, bounded and escaped
 pub mod version; // version, commit and profile of the program

@@ -1,12 +1,13 @@
 //! Dealings with other machines that are about no request.
 //!
-//! Look here for certificates, alerts, and a policy on a web server.
+//! Look here for certificates, alerts, mail, and a policy on a web server.
 //!
 //! ```text
-//! tls ─▶ acme     alerts     remote
+//! tls ─▶ acme     mail ─▶ alerts     remote
 //! ```
 
 pub mod acme; // certificates ordered from an authority
-pub mod alerts; // events for the operator, sent to webhooks
+pub mod alerts; // events for the operator, sent to webhooks, chats and mailboxes
+pub mod mail; // letters by SMTP
 pub mod remote; // a policy on a web server
 pub mod tls; // certificates of the listeners

@@ -407,6 +407,47 @@ fn the_verb_sends_a_test_and_says_what_came_back() {
 }
 
 #[test]
+fn each_format_goes_to_its_receiver_and_no_secret_comes_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (format, target, part) in [
+        ("slack", "/services/T0PSECRET", "\"blocks\""),
+        ("teams", "/services/T0PSECRET", "application/vnd.microsoft.card.adaptive"),
+        ("discord", "/services/T0PSECRET", "\"allowed_mentions\":{\"parse\":[]}"),
+        ("ntfy", "/services/", "\"topic\":\"T0PSECRET\""),
+    ] {
+        let hook = receiver(0);
+        let (port, refusing) = (
+            hook.port,
+            Origin::playing(|exchange| {
+                exchange.read_body();
+                exchange.answer("404 No", &[], b"\r\nno_service /services/T0PSECRET <b>\r\nmore");
+                After::Keep
+            }),
+        );
+        let entry = |port: u16| {
+            format!(
+                "  - {{ url: \"http://127.0.0.1:{port}/services/T0PSECRET\", format: {format} }}\n"
+            )
+        };
+        let section = format!("alerts:\n{}{}", entry(port), entry(refusing.port));
+        let output = alerts_test(folder.path(), &section, &[]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.starts_with(&format!("http://127.0.0.1:{port}: accepted with status 204")));
+        assert!(
+            text.contains("refused with status 404: no_service /[hidden]/[hidden] <b>, after"),
+            "{text}"
+        );
+        let request = hook.last();
+        assert_eq!(request.target, target.as_bytes());
+        assert_eq!(request.header("content-type"), Some("application/json"));
+        assert_eq!(request.header("webhook-signature"), None);
+        let body = String::from_utf8_lossy(&request.body);
+        assert!(body.contains(part) && body.contains("nothing happened"), "{body}");
+    }
+}
+
+#[test]
 fn a_server_with_a_missing_secret_does_not_start() {
     let origin = Origin::plain();
     let alert = "alerts: { url: \"http://127.0.0.1:1/\", secret_file: nowhere }\n";

@@ -100,6 +100,7 @@ mod desk_live; // violations as they come
 mod desk_policy; // what the file on disk would change
 mod desk_robots; // pages about robots.txt and the policy
 mod desk_try; // decisions about requests that nobody sends
+mod letters; // alerts and reports by e-mail
 mod manual; // pages for man, and the help
 mod monitoring; // the examples for Prometheus and Grafana
 mod policy_history; // the policies that came into force

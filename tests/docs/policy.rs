@@ -50,6 +50,8 @@ fn probes() -> Vec<(&'static str, String)> {
         ("`evidence`", top(&format!("evidence: {{ {ODD} }}"))),
         ("`fleet`", top(&format!("fleet: {{ {ODD} }}"))),
         ("`alerts[]`", top(&format!("alerts: [{{ {ODD} }}]"))),
+        ("`reports[]`", top(&format!("reports: [{{ {ODD} }}]"))),
+        ("`email`", top(&format!("email: {{ {ODD} }}"))),
         ("`catalogue`", top(&format!("catalogue: {{ {ODD} }}"))),
         ("`catalogue.follow[]`", top(&format!("catalogue: {{ follow: [{{ {ODD} }}] }}"))),
         ("`crawlers[]`", top(&format!("crawlers: [{{ {ODD} }}]"))),

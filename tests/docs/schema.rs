@@ -323,6 +323,37 @@ fn each_value_is_accepted_by_the_schema_and_the_reader_or_by_neither() {
         if let Some(origin) = origin.filter(|origin| origin.get("forms") == Some(&json!("probe"))) {
             origin.entry("probe_path").or_insert_with(|| json!("/docs/start"));
         }
+        // Alerts and reports need a mail server and a database, and each receiver has its own keys.
+        if let Some(policy) = policy.as_object_mut()
+            && (policy.contains_key("alerts") || policy.contains_key("reports"))
+        {
+            let email = json!({ "server": "mail.example", "from": "admin@example.com" });
+            policy.entry("email").or_insert(email);
+            policy.entry("violations").or_insert_with(|| json!({ "database": "data/beadle.db" }));
+        }
+        let alert = match policy.get_mut("alerts") {
+            Some(Value::Array(alerts)) => alerts.first_mut(),
+            other => other,
+        };
+        if let Some(alert) = alert.and_then(Value::as_object_mut) {
+            if alert.contains_key("digest") && alert.remove("url").is_some() {
+                alert.insert("email_to".to_owned(), json!("admin@example.com"));
+            }
+            let is_signed = alert.get("format").is_none_or(|format| format == "json");
+            if alert.contains_key("url") && is_signed {
+                alert.entry("secret_file").or_insert_with(|| json!("data/file"));
+            }
+            if alert.get("format") == Some(&json!("ntfy")) {
+                alert.insert("url".to_owned(), json!("https://ntfy.example/topic"));
+            }
+        }
+        let email = policy.get_mut("email").and_then(Value::as_object_mut);
+        if let Some(email) = email
+            && (email.contains_key("username") || email.contains_key("password_file"))
+        {
+            email.entry("username").or_insert_with(|| json!("text"));
+            email.entry("password_file").or_insert_with(|| json!("data/file"));
+        }
         // A limit has at least one of two numbers.
         let limit = policy.pointer_mut("/sites/0/enforcement/rate_limits/0");
         if let Some(limit) = limit.and_then(Value::as_object_mut)

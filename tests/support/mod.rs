@@ -18,6 +18,7 @@ pub(crate) mod conditions;
 pub(crate) mod dice;
 pub(crate) mod frames;
 pub(crate) mod hostile;
+pub(crate) mod mail;
 pub(crate) mod name_server;
 pub(crate) mod nginx;
 pub(crate) mod origin;

@@ -164,6 +164,15 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
         );
         troubles.push(Trouble { sentence, link: policy() });
     }
+    for alerts::Unsent { to, answer, at } in handles.fellowship.alerts.troubles() {
+        let sentence = format!(
+            "The {} did not arrive at {}: {answer}. Correct the receiver, and try it by 'beadle alerts \
+             test'.",
+            shown(to),
+            time::second(at)
+        );
+        troubles.push(Trouble { sentence, link: policy() });
+    }
     for trouble in &state.fronts {
         let sentence = format!("{trouble}. Likely, {}. {}.", trouble.cause(), trouble.repair());
         troubles

@@ -32,7 +32,7 @@ const MOST_NAMED: usize = 10;
 /// The subject of events about lost records.
 const LOST: &str = "lost";
 
-/// Looks at the state for one webhook.
+/// Looks at the state for one receiver.
 #[derive(Debug)]
 pub struct Watcher {
     on: Vec<AlertKind>,
@@ -66,7 +66,7 @@ struct Condition {
 }
 
 impl Watcher {
-    /// A watcher for a webhook. `known` are the offenders of earlier runs.
+    /// A watcher for a receiver. `known` are the offenders of earlier runs.
     pub fn new(alert: &Alert, known: BTreeSet<Offender>) -> Self {
         Self {
             on: alert.on.clone(),

@@ -1,7 +1,8 @@
-//! One event, as JSON.
+//! One event, as JSON and on its way.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use crate::rules::policy::AlertKind;
 
@@ -20,6 +21,13 @@ pub struct Event {
     pub details: Map<String, Value>,
 }
 
+/// An event on its way, with the id that all attempts share.
+#[derive(Clone, Debug)]
+pub(super) struct Message {
+    pub(super) id: String,
+    pub(super) event: Event,
+}
+
 impl Event {
     pub(super) fn new(
         (kind, subject): (AlertKind, String),
@@ -34,10 +42,15 @@ impl Event {
         Self { kind: kind.as_str(), subject, at, summary, details }
     }
 
-    /// An event that only shows that a webhook works.
+    /// An event that only shows that a receiver works.
     pub fn test(at: Timestamp) -> Self {
-        let summary = "a test of this webhook; nothing happened".to_owned();
+        let summary = "a test of this receiver; nothing happened".to_owned();
         Self { kind: "test", subject: String::new(), at, summary, details: Map::new() }
+    }
+
+    /// The kind as people read it.
+    pub(super) fn title(&self) -> String {
+        format!("Beadle {}", self.kind.replace('_', " "))
     }
 
     /// The body of the request: `type`, `timestamp`, and `data` with the `summary` and the details.
@@ -47,5 +60,12 @@ impl Event {
         data.extend(self.details.clone());
         let timestamp = format!("{:.3}", self.at);
         json!({ "type": self.kind, "timestamp": timestamp, "data": data }).to_string()
+    }
+}
+
+impl Message {
+    /// An id that no other event has. Those of later events are greater.
+    pub(super) fn new_id() -> String {
+        format!("msg_{}", Uuid::now_v7().simple())
     }
 }

@@ -1,14 +1,14 @@
-//! Alerts: events that an operator wants to know at once, sent to webhooks.
+//! Alerts: events that an operator wants to know, sent to webhooks, chats and mailboxes.
 //!
 //! ```text
-//! State ─▶ conditions: which events begin ─▶ queue of one webhook ─▶ sender: signed, retried
+//! State ─▶ conditions: which events begin ─▶ queue of one receiver ─▶ digest ─▶ sender: chats, retries
 //! ```
 //! A caller reads the [`State`] every few seconds, from counts that exist anyway: no request ever
-//! waits for an alert. The conditions are pure. Each webhook has its own conditions, queue and task,
+//! waits for an alert. The conditions are pure. Each receiver has its own conditions, queue and task,
 //! so that a dead one delays no other.
 //!
-//! May use: policy, fronts, fetch, diagnostic, metrics. Must not know: violations, publication, gate, proxy,
-//! admin, cli.
+//! May use: policy, fronts, fetch, diagnostic, escape, secret_file, metrics, mail. Must not know:
+//! violations, publication, gate, proxy, admin, cli.
 
 pub use self::{
     conditions::Watcher,
@@ -17,19 +17,22 @@ pub use self::{
         Certificate, ListTrouble, NotRenewed, Quarantined, Refusal, State, Tally, Trouble,
     },
     offenders::Offender,
-    relay::{Handed, Relay},
+    receiver::Receiver,
+    relay::{Handed, REPORT, Relay, Unsent},
     watch::{EVERY, run},
-    webhook::{Answer, Webhook},
 };
 
+mod chats; // events as the services of others read them
 mod conditions; // a state -> the events that begin
+mod digest; // events that wait for one mail
 mod dispatch; // which events of a fleet this node sends
 mod event; // one event, as JSON
 mod observation; // the state that the conditions look at
 mod offenders; // the crawlers that violated the rules before
 mod rates; // counts of the last minute
-mod relay; // events between the nodes of a fleet
-mod sender; // the queue of a webhook, and the retries
+mod receiver; // one receiver: its secrets, one attempt
+mod relay; // events between the nodes of a fleet; what receivers answered
+mod sender; // the queue of a receiver, and the retries
 mod watch; // the task that reads the state
-mod webhook; // one webhook: its secret, one attempt
 mod webhook_signature; // the signature of an event
+mod wording; // events as letters

@@ -7,11 +7,14 @@
 //! pause of the server loses an event. One that is sent twice has the same id.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use jiff::Timestamp;
 use parking_lot::Mutex;
+
+use crate::outside::mail::Answer;
 
 use super::event::Event;
 
@@ -21,9 +24,9 @@ const MOST_WAITING: usize = 256;
 /// An event that the nodes of a fleet share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handed {
-    /// Its id at the webhook.
+    /// Its id at the receiver.
     pub id: String,
-    /// The webhook that wants it, by [`Webhook::key`](super::Webhook::key).
+    /// The receiver that wants it, by [`Receiver::key`](super::Receiver::key).
     pub webhook: String,
     /// Whether this run raised it.
     pub is_own: bool,
@@ -31,14 +34,33 @@ pub struct Handed {
     pub event: Event,
 }
 
+/// The beginning of the key of a report's answer.
+pub const REPORT: &str = "report ";
+
+/// What a receiver did not accept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsent {
+    /// What was sent to whom, without secrets.
+    pub to: String,
+    /// The answer.
+    pub answer: Answer,
+    /// When it came.
+    pub at: Timestamp,
+}
+
 /// The events between this node and the fleet's server. Without a fleet, it is empty.
 #[derive(Debug, Default)]
 pub struct Relay {
     is_shared: AtomicBool,
-    has_webhooks: AtomicBool,
     waiting: Mutex<VecDeque<Handed>>,
     kept: Mutex<Vec<Handed>>,
     settled: Mutex<BTreeSet<String>>,
+    /// Whether this node sends for all, and knows when reports were sent last.
+    can_report: AtomicBool,
+    /// When reports were sent last, in seconds since 1970, by key.
+    reported: Mutex<BTreeMap<String, i64>>,
+    /// What receivers did not accept the last time, by key.
+    troubles: Mutex<BTreeMap<String, Unsent>>,
 }
 
 impl Relay {
@@ -52,14 +74,41 @@ impl Relay {
         self.is_shared.load(Ordering::Relaxed)
     }
 
-    /// Notes whether this node has webhooks.
-    pub(super) fn set_webhooks(&self, has_webhooks: bool) {
-        self.has_webhooks.store(has_webhooks, Ordering::Relaxed);
+    /// When reports were sent last; `None` unless this node sends those of all.
+    pub fn reported(&self) -> Option<BTreeMap<String, i64>> {
+        self.can_report.load(Ordering::Relaxed).then(|| self.reported.lock().clone())
     }
 
-    /// Whether this node has webhooks, so that it can send the events of all.
-    pub fn has_webhooks(&self) -> bool {
-        self.has_webhooks.load(Ordering::Relaxed)
+    /// Notes when reports were sent, as the server knows it; `None` if this node does not send.
+    pub fn set_reported(&self, known: Option<BTreeMap<String, i64>>) {
+        self.can_report.store(known.is_some(), Ordering::Relaxed);
+        known.into_iter().flatten().for_each(|(key, second)| self.report_sent(&key, second));
+    }
+
+    /// Notes that a report was sent.
+    pub fn report_sent(&self, key: &str, second: i64) {
+        let mut reported = self.reported.lock();
+        let known = reported.entry(key.to_owned()).or_insert(second);
+        *known = second.max(*known);
+    }
+
+    /// Notes the answer of a receiver. One that accepts is no trouble.
+    pub fn note(&self, key: &str, to: String, answer: Answer) {
+        let mut troubles = self.troubles.lock();
+        match answer {
+            Answer::Accepted(_) => troubles.remove(key),
+            answer => troubles.insert(key.to_owned(), Unsent { to, answer, at: Timestamp::now() }),
+        };
+    }
+
+    /// Forgets the receivers that this does not keep.
+    pub fn retain(&self, keeps: impl Fn(&str) -> bool) {
+        self.troubles.lock().retain(|key, _| keeps(key));
+    }
+
+    /// What receivers did not accept the last time.
+    pub fn troubles(&self) -> Vec<Unsent> {
+        self.troubles.lock().values().cloned().collect()
     }
 
     /// Hands an event over to the server.

@@ -1,40 +1,58 @@
-//! The queue of one webhook, and the task that sends what waits, one event after the other.
+//! The queue of one receiver, and the task that sends what waits, one message after the other.
 //!
-//! A webhook that does not accept an event gets it again, after ever longer pauses. After
+//! A receiver that does not accept an event gets it again, after ever longer pauses. After
 //! [`MOST_ATTEMPTS`] the event is dropped with an error in the log.
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::mpsc, task::AbortHandle, time::sleep};
+use tokio::{
+    sync::mpsc,
+    task::AbortHandle,
+    time::{interval, sleep},
+};
 
-use crate::base::metrics::Metrics;
+use crate::{base::metrics::Metrics, outside::mail::Answer, rules::policy::Destination};
 
-use super::webhook::{Answer, Message, Webhook};
+use super::{
+    event::Message,
+    receiver::{Parcel, Receiver},
+};
 
-/// The most events that wait for one webhook.
+/// The most events that wait for one receiver.
 const MOST_WAITING: usize = 256;
+/// How often a digest is looked at.
+const LOOK: Duration = Duration::from_secs(1);
 /// The pause after the first failed attempt. Each further one is twice as long.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// The most attempts for one event, within about half an hour.
 const MOST_ATTEMPTS: u32 = 13;
 
-/// The sending side of one webhook. Dropping it drops what waits.
+/// What the task of a receiver tells.
+#[derive(Debug)]
+pub(super) enum News {
+    /// The receiver answered.
+    Answered(Answer),
+    /// The event with this id was accepted, collected or given up.
+    Finished(String),
+}
+
+/// The sending side of one receiver. Dropping it drops what waits.
 #[derive(Debug)]
 pub(super) struct Sender {
     queue: mpsc::Sender<Message>,
-    /// The ids of the events that were accepted or given up.
-    finished: mpsc::UnboundedReceiver<String>,
+    /// What became of events.
+    news: mpsc::UnboundedReceiver<News>,
     task: AbortHandle,
 }
 
 impl Sender {
-    /// Starts the task of a webhook.
-    pub(super) fn start(webhook: Webhook, metrics: Arc<Metrics>) -> Self {
+    /// Starts the task of a receiver.
+    pub(super) fn start(receiver: Receiver, metrics: Arc<Metrics>) -> Self {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
-        let (finish, finished) = mpsc::unbounded_channel();
-        let task = tokio::spawn(run(webhook, metrics, waiting, finish)).abort_handle();
-        Self { queue, finished, task }
+        let (tell, news) = mpsc::unbounded_channel();
+        let task = tokio::spawn(run(receiver, metrics, waiting, tell)).abort_handle();
+        Self { queue, news, task }
     }
 
     /// Queues an event. Never waits. Whether there was room.
@@ -47,9 +65,9 @@ impl Sender {
         self.queue.capacity() > 0
     }
 
-    /// The next id of an event that was accepted or given up.
-    pub(super) fn next_finished(&mut self) -> Option<String> {
-        self.finished.try_recv().ok()
+    /// What became of events, the next of it.
+    pub(super) fn next_news(&mut self) -> Option<News> {
+        self.news.try_recv().ok()
     }
 }
 
@@ -60,34 +78,68 @@ impl Drop for Sender {
 }
 
 async fn run(
-    webhook: Webhook,
+    receiver: Receiver,
     metrics: Arc<Metrics>,
     mut waiting: mpsc::Receiver<Message>,
-    finish: mpsc::UnboundedSender<String>,
+    news: mpsc::UnboundedSender<News>,
 ) {
-    while let Some(message) = waiting.recv().await {
-        deliver(&webhook, &metrics, &message).await;
-        // The receiver ends with this task.
-        let _ = finish.send(message.id);
+    let mut looks = interval(LOOK);
+    loop {
+        let message = tokio::select! {
+            message = waiting.recv() => message,
+            _ = looks.tick(), if receiver.digest.is_some() => {
+                let Destination::Email { to, .. } = &receiver.alert.to else { return };
+                let digest = receiver.digest.as_ref();
+                if let Some((digest, letter)) = digest.and_then(|one| Some((one, one.due(to)?))) {
+                    deliver(&receiver, &metrics, &Parcel::Digest(letter), &news).await;
+                    digest.clear();
+                }
+                continue;
+            }
+        };
+        let Some(message) = message else { return };
+        let id = message.id.clone();
+        match receiver.digest.as_ref().map(|digest| digest.add(&message.event)) {
+            Some(Ok(())) => {}
+            added => {
+                if let Some(Err(error)) = added {
+                    tracing::error!(%error, "alert not kept for a digest: Beadle sends it at once");
+                }
+                deliver(&receiver, &metrics, &Parcel::Event(message), &news).await;
+            }
+        }
+        // Its other end ends with this task.
+        let _ = news.send(News::Finished(id));
     }
 }
 
-async fn deliver(webhook: &Webhook, metrics: &Metrics, message: &Message) {
-    let (host, event, id) = (webhook.alert.url.shown(), message.kind, message.id.as_str());
+async fn deliver(
+    receiver: &Receiver,
+    metrics: &Metrics,
+    parcel: &Parcel,
+    news: &mpsc::UnboundedSender<News>,
+) {
+    let shown = receiver.alert.shown();
+    let webhook = shown.as_ref();
+    let (id, event) = match parcel {
+        Parcel::Event(message) => (&message.id, message.event.kind),
+        Parcel::Digest(letter) => (&letter.id, "digest"),
+    };
     let mut attempt = 1;
     loop {
-        let answer = webhook.attempt(message).await;
-        metrics.alert_attempt(host, answer.outcome());
+        let answer = receiver.attempt(parcel).await;
+        metrics.alert_attempt(webhook, answer.outcome());
+        let _ = news.send(News::Answered(answer.clone()));
         if let Answer::Accepted(status) = answer {
-            tracing::info!(webhook = host, event, id, status, attempt, "alert sent");
+            tracing::info!(webhook, event, id, status, attempt, "alert sent");
             return;
         }
         if attempt == 1 {
-            tracing::warn!(webhook = host, event, id, %answer, "alert not accepted: Beadle retries");
+            tracing::warn!(webhook, event, id, %answer, "alert not accepted: Beadle retries");
         }
         if attempt >= MOST_ATTEMPTS {
-            tracing::error!(webhook = host, event, id, %answer, attempt, "alert given up");
-            metrics.alert_lost(host);
+            tracing::error!(webhook, event, id, %answer, attempt, "alert given up");
+            metrics.alert_lost(webhook);
             return;
         }
         sleep(pause(attempt)).await;

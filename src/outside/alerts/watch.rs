@@ -1,4 +1,4 @@
-//! The task that reads the state every few seconds and hands new events to the webhooks.
+//! The task that reads the state every few seconds and hands new events to the receivers.
 
 use std::{
     collections::BTreeSet,
@@ -14,20 +14,20 @@ use crate::{base::metrics::Metrics, rules::policy::AlertKind};
 use super::{
     conditions::Watcher,
     dispatch::{Dispatch, Step},
-    event::Event,
+    event::{Event, Message},
     observation::State,
     offenders::Offender,
-    relay::{Handed, Relay},
-    sender::Sender,
-    webhook::{Message, Webhook},
+    receiver::Receiver,
+    relay::{Handed, REPORT, Relay},
+    sender::{News, Sender},
 };
 
 /// How often the state is read.
 pub const EVERY: Duration = Duration::from_secs(2);
 
-/// A webhook with its conditions and its queue.
+/// A receiver with its conditions and its queue.
 struct Alarm {
-    webhook: Webhook,
+    receiver: Receiver,
     key: String,
     watcher: Watcher,
     sender: Sender,
@@ -35,11 +35,11 @@ struct Alarm {
     dispatch: Dispatch,
 }
 
-/// Watches until `webhooks` ends. A change of the webhooks keeps those that stay as they are.
+/// Watches until `receivers` ends. A change of the receivers keeps those that stay as they are.
 /// `read` reads the state; `known` are the offenders of earlier runs. In a fleet, the events go through
 /// `relay` to the node that sends them.
 pub async fn run(
-    mut webhooks: watch::Receiver<Vec<Webhook>>,
+    mut receivers: watch::Receiver<Vec<Receiver>>,
     known: BTreeSet<Offender>,
     read: impl Fn() -> State,
     relay: &Relay,
@@ -47,18 +47,18 @@ pub async fn run(
 ) {
     let start = Instant::now();
     let mut alarms: Vec<Alarm> = Vec::new();
-    let present = webhooks.borrow_and_update().clone();
+    let present = receivers.borrow_and_update().clone();
     // At the start nothing has happened, even if requests came since.
     let exits = (relay, metrics);
     follow(&mut alarms, present, &known, (&State::default(), start.elapsed()), exits);
     let mut ticks = interval(EVERY);
     loop {
         tokio::select! {
-            changed = webhooks.changed() => {
+            changed = receivers.changed() => {
                 if changed.is_err() {
                     return;
                 }
-                let present = webhooks.borrow_and_update().clone();
+                let present = receivers.borrow_and_update().clone();
                 follow(&mut alarms, present, &known, (&read(), start.elapsed()), exits);
             }
             _ = ticks.tick(), if !alarms.is_empty() => {
@@ -70,7 +70,7 @@ pub async fn run(
                 if !relay.is_shared() {
                     for Handed { id, webhook, event, .. } in relay.take_back() {
                         if let Some(alarm) = alarms.iter().find(|alarm| alarm.key == webhook) {
-                            alarm.send(id, &event, metrics);
+                            alarm.send(id, event, metrics);
                         }
                     }
                 }
@@ -79,13 +79,18 @@ pub async fn run(
     }
 }
 
-/// Sends what the fleet's server keeps for the webhooks, and settles what needs no more sending. What is
-/// for a webhook that this node does not have stays at the server.
+/// Sends what the fleet's server keeps for the receivers, and settles what needs no more sending. What is
+/// for a receiver that this node does not have stays at the server.
 fn send_kept(alarms: &mut [Alarm], relay: &Relay, since_start: Duration, metrics: &Metrics) {
     for alarm in alarms.iter_mut() {
-        while let Some(id) = alarm.sender.next_finished() {
-            if alarm.dispatch.finish(&id) {
-                relay.settle(id);
+        while let Some(news) = alarm.sender.next_news() {
+            match news {
+                News::Answered(answer) => {
+                    let to = format!("alerts to {}", alarm.receiver.alert.shown());
+                    relay.note(&alarm.key, to, answer);
+                }
+                News::Finished(id) if alarm.dispatch.finish(&id) => relay.settle(id),
+                News::Finished(_) => {}
             }
         }
     }
@@ -105,38 +110,39 @@ fn send_kept(alarms: &mut [Alarm], relay: &Relay, since_start: Duration, metrics
             event.subject.clone_from(&id);
         }
         match alarm.dispatch.step(&id, &event, since_start) {
-            Step::Send => alarm.send(id, &event, metrics),
+            Step::Send => alarm.send(id, event, metrics),
             Step::Keep => {}
             Step::Settle => relay.settle(id),
         }
     }
 }
 
-/// Replaces the webhooks. One with the same settings and secret keeps its conditions and queue. What
+/// Replaces the receivers. One with the same settings and secret keeps its conditions and queue. What
 /// `state` has counted is no event for a new one.
 fn follow(
     alarms: &mut Vec<Alarm>,
-    webhooks: Vec<Webhook>,
+    receivers: Vec<Receiver>,
     known: &BTreeSet<Offender>,
     (state, since_start): (&State, Duration),
     (relay, metrics): (&Relay, &Arc<Metrics>),
 ) {
     let mut before = std::mem::take(alarms);
-    for webhook in webhooks {
-        let same = before.iter().position(|alarm| alarm.webhook.is_same(&webhook));
+    for receiver in receivers {
+        let same = before.iter().position(|alarm| alarm.receiver.is_same(&receiver));
         alarms.push(match same {
             Some(at) => before.swap_remove(at),
             None => {
-                let watcher = Watcher::new(&webhook.alert, known.clone());
-                let sender = Sender::start(webhook.clone(), Arc::clone(metrics));
-                let (key, dispatch) = (webhook.key(), Dispatch::default());
-                let mut alarm = Alarm { webhook, key, watcher, sender, dispatch };
+                let watcher = Watcher::new(&receiver.alert, known.clone());
+                let sender = Sender::start(receiver.clone(), Arc::clone(metrics));
+                let (key, dispatch) = (receiver.key(), Dispatch::default());
+                let mut alarm = Alarm { receiver, key, watcher, sender, dispatch };
                 alarm.look(state, since_start, (relay, metrics));
                 alarm
             }
         });
     }
-    relay.set_webhooks(!alarms.is_empty());
+    let is_here = |key: &str| alarms.iter().any(|alarm| alarm.key == key);
+    relay.retain(|key| key.starts_with(REPORT) || is_here(key));
 }
 
 impl Alarm {
@@ -151,15 +157,17 @@ impl Alarm {
             let (id, webhook) = (Message::new_id(), self.key.clone());
             match relay.is_shared() {
                 true => relay.hand_over(Handed { id, webhook, is_own: true, event }),
-                false => self.send(id, &event, metrics),
+                false => self.send(id, event, metrics),
             }
         }
     }
 
-    fn send(&self, id: String, event: &Event, metrics: &Metrics) {
-        if !self.sender.send(Message::new(id, event)) {
-            let (webhook, event) = (self.webhook.alert.url.shown(), event.kind);
-            tracing::error!(webhook, event, "alert dropped: too many wait for this webhook");
+    fn send(&self, id: String, event: Event, metrics: &Metrics) {
+        let kind = event.kind;
+        if !self.sender.send(Message { id, event }) {
+            let to = self.receiver.alert.shown();
+            let (webhook, event) = (to.as_ref(), kind);
+            tracing::error!(webhook, event, "alert dropped: too many wait for this receiver");
             metrics.alert_lost(webhook);
         }
     }

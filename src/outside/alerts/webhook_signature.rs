@@ -5,8 +5,6 @@ use ring::hmac;
 
 /// The least bytes of a secret: what a signature is worth.
 const LEAST: usize = 16;
-/// The most bytes of the file of a secret.
-pub(super) const MOST: usize = 4 << 10;
 
 /// The secret of a webhook.
 #[derive(Clone)]

@@ -62,6 +62,7 @@ mod admin_access; // who may use the admin listener
 mod announce; // the first log lines
 mod descriptors; // how many the process may open
 mod log; // log lines that are dropped
+mod mailing; // reports by e-mail
 mod membership; // this node in a fleet
 mod offenders; // what alerts know
 mod record_keeping; // records and the memory of earlier runs
@@ -187,6 +188,8 @@ impl Service {
         let Joined::Ready(exchange) = joined else { return Ok(None) };
         let alerts = watch_for_alerts(&publisher, at_start.clone(), counts);
         tasks.push(tokio::spawn(alerts).abort_handle());
+        let mailing = mailing::run(handles.clone(), publisher.policies());
+        tasks.push(tokio::spawn(mailing).abort_handle());
         let watched = watcher::run(handles.clone(), Arc::clone(&gate), publisher.policies());
         tasks.push(tokio::spawn(watched).abort_handle());
         let deciding = server.decide.as_ref().map(|settings| {

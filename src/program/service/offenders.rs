@@ -22,19 +22,12 @@ pub(super) fn watch_for_alerts(
     policy: Policy,
     counts: CountsInMemory,
 ) -> impl Future<Output = ()> + Send + use<> {
-    let (webhooks, handles) = (publisher.webhooks(), publisher.handles());
+    let (receivers, handles) = (publisher.receivers(), publisher.handles());
     async move {
         let known = tokio::task::spawn_blocking(move || known_offenders(&policy, &counts)).await;
         // A query that panicked has no answer.
-        let relay = &handles.fellowship.alerts;
-        alerts::run(
-            webhooks,
-            known.unwrap_or_default(),
-            || handles.state(),
-            relay,
-            &handles.metrics,
-        )
-        .await;
+        let (relay, known) = (&handles.fellowship.alerts, known.unwrap_or_default());
+        alerts::run(receivers, known, || handles.state(), relay, &handles.metrics).await;
     }
 }
 

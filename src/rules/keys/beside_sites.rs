@@ -1,13 +1,13 @@
-//! The keys of `violations`, `violations.clickhouse`, `evidence` and `alerts`.
+//! The keys of `violations`, `violations.clickhouse` and `evidence`.
 
 use super::{
     section::{
-        Absent::{Required, Value, Words},
+        Absent::{Value, Words},
         NONE, Section,
         Shape::{self, Boolean, Choice, Integer, List, Text},
         key,
     },
-    values::{ADDRESS, COUNT, CRAWLER_NAME, EVENTS, FILE, NETWORK, SIZE, TIME, URL},
+    values::{ADDRESS, CRAWLER_NAME, FILE, NETWORK, SIZE, TIME},
 };
 
 /// `violations`.
@@ -101,23 +101,5 @@ pub static EVIDENCE: Section = Section {
             .means("authorities to trust in addition to the public ones"),
         key("allow_addresses", List(&NETWORK), NONE)
             .means("non-public addresses that Beadle may fetch from"),
-    ],
-};
-
-/// `alerts[]`.
-pub static ALERT: Section = Section {
-    path: "alerts[]",
-    one_of: &[],
-    keys: &[
-        key("url", URL, Required)
-            .means("where events go, `https://` or `http://`; may be a private address"),
-        key("secret_file", FILE, Required)
-            .means("the secret that signs events, 16 bytes at least; not readable by every user"),
-        key("on", Shape::Some(&Choice(&EVENTS)), Words("all")).means("the events to send"),
-        key("violations_per_minute", COUNT, Value("600"))
-            .means("violations at a site in one minute, above which `violation_rate` is sent"),
-        key("impostors_per_minute", COUNT, Value("60")).means(
-            "requests of impostors at a site in one minute, above which `impostors` is sent",
-        ),
     ],
 };

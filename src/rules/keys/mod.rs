@@ -7,7 +7,7 @@
 //! May use: crawlers. Must not know: policy, how a value is read.
 
 pub use self::{
-    beside_sites::{ALERT, CLICKHOUSE, EVIDENCE, VIOLATIONS},
+    beside_sites::{CLICKHOUSE, EVIDENCE, VIOLATIONS},
     crawlers::{CATALOGUE, CRAWLER, CRAWLER_SET, FOLLOW},
     enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, RATE_LIMIT},
     fleet::FLEET,
@@ -18,6 +18,7 @@ pub use self::{
         ACCESS_LOG, ACME, ADMIN, CERTIFICATE, DECIDE, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS,
     },
     site::{GROUP, HEALTH, ORIGIN, ROBOTS_TXT, SITE, SITE_TIMEOUTS, TAG_RULE, WATCH},
+    telling::{ALERT, MAIL, REPORT},
     top::{POLICY, TEST},
     values::{ACTIONS, REASONS, STEPS},
 };
@@ -26,11 +27,12 @@ mod schema; // the table as a JSON Schema
 mod section; // a section, a key, the shape of a value
 mod values; // shapes that several sections share
 
-mod beside_sites; // violations, violations.clickhouse, evidence, alerts
+mod beside_sites; // violations, violations.clickhouse, evidence
 mod crawlers; // catalogue, crawlers, crawler_sets
 mod enforcement; // sites[].enforcement
 mod fleet; // fleet
 mod preferences; // sites[].preferences
 mod server; // server
 mod site; // sites
+mod telling; // alerts, reports, email
 mod top; // the whole policy, tests

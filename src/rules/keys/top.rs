@@ -1,7 +1,7 @@
 //! The keys of the whole policy, and of its tests.
 
 use super::{
-    beside_sites::{ALERT, EVIDENCE, VIOLATIONS},
+    beside_sites::{EVIDENCE, VIOLATIONS},
     crawlers::{CATALOGUE, CRAWLER, CRAWLER_SET},
     fleet::FLEET,
     preferences::USE,
@@ -13,6 +13,7 @@ use super::{
     },
     server::SERVER,
     site::SITE,
+    telling::{ALERT, MAIL, REPORT},
     values::{ACTIONS, FILE, REASONS, STANDING, TIME},
 };
 
@@ -30,6 +31,8 @@ pub static POLICY: Section = Section {
         key("fleet", Shape::Section(&FLEET), Words("none: one node"))
             .means("the server that several nodes share"),
         key("alerts", Shape::Sections(&ALERT), NONE).means("who is told of events"),
+        key("reports", Shape::Sections(&REPORT), NONE).means("who gets regular reports by e-mail"),
+        key("email", Shape::Section(&MAIL), NONE).means("the mail server for alerts and reports"),
         key(
             "catalogue",
             Either(&[FILE, Shape::Section(&CATALOGUE)]),

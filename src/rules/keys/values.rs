@@ -91,6 +91,13 @@ pub(super) const SHARED: Shape = form(
 pub(super) const NAME: Shape = form("^[A-Za-z0-9._-]{1,64}$", "edge-1");
 /// An e-mail address.
 pub(super) const EMAIL: Shape = form("^(mailto:)?[^\\s@,:?]+@[^\\s@,:?]+$", "admin@example.com");
+/// A mail server, perhaps with a port.
+pub(super) const MAIL_SERVER: Shape = form("^[^\\s/@]+$", "smtp.example.com:587");
+/// A time of every week or day.
+pub(super) const WEEKLY: Shape = form(
+    "^(day|monday|tuesday|wednesday|thursday|friday|saturday|sunday) ([01][0-9]|2[0-3]):[0-5][0-9]$",
+    "monday 08:00",
+);
 /// A time with its unit.
 pub(super) const TIME: Shape = form("^[0-9]+\\s*(ms|s|m|h|d)\\s*$", "1h");
 /// A short time with its unit.

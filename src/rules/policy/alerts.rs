@@ -1,32 +1,75 @@
-//! The `alerts` section: webhooks for events that an operator wants to know at once.
+//! The `alerts` section: who gets the events that an operator wants to know.
 
-use std::path::PathBuf;
+use std::{borrow::Cow, path::PathBuf, time::Duration};
 
 use crate::{
     base::{escape::shown, text::words},
     rules::keys,
 };
 
-use super::{findings::Findings, scalar::path, shape::At};
+use super::{email::addresses, fields::Fields, findings::Findings, shape::At};
 
 /// The default of the violations of a site in one minute that raise an alert.
 pub const DEFAULT_VIOLATIONS_PER_MINUTE: u64 = 600;
 /// The default of the requests of impostors at a site in one minute that raise an alert.
 pub const DEFAULT_IMPOSTORS_PER_MINUTE: u64 = 60;
 
-/// A webhook and the events that it gets.
+/// The shortest and the longest time for which a digest collects events.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(86_400);
+
+/// A shorter part of a URL is no secret.
+const SECRET: usize = 6;
+
+/// A receiver and the events that it gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     /// Where events go.
-    pub url: WebhookUrl,
-    /// The file with the secret that signs them.
-    pub secret_file: PathBuf,
+    pub to: Destination,
     /// The kinds of events (default all).
     pub on: Vec<AlertKind>,
     /// The violations of a site in one minute above which `violation_rate` is raised.
     pub violations_per_minute: u64,
     /// The requests of impostors at a site in one minute above which `impostors` is raised.
     pub impostors_per_minute: u64,
+}
+
+/// Where events go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// To a URL.
+    Web {
+        /// The URL.
+        url: WebhookUrl,
+        /// What is read there.
+        format: Format,
+        /// The file with the secret that signs events; only [`Format::Json`] has one.
+        secret_file: Option<PathBuf>,
+    },
+    /// To e-mail addresses.
+    Email {
+        /// The addresses.
+        to: Vec<String>,
+        /// How long events are collected for one mail (default: each has its own).
+        digest: Option<Duration>,
+    },
+}
+
+words! {
+    /// What a receiver at a URL reads.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format {
+        /// Beadle's own events, signed.
+        Json = "json",
+        /// An incoming webhook of Slack.
+        Slack = "slack",
+        /// A webhook of a workflow of Microsoft Teams.
+        Teams = "teams",
+        /// A webhook of Discord.
+        Discord = "discord",
+        /// A topic of ntfy.
+        Ntfy = "ntfy",
+    }
 }
 
 words! {
@@ -76,6 +119,24 @@ words! {
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl(String);
 
+impl Alert {
+    /// Where events go, as messages, metrics and pages show it: without the secrets of a URL.
+    pub fn shown(&self) -> Cow<'_, str> {
+        match &self.to {
+            Destination::Web { url, .. } => url.shown().into(),
+            Destination::Email { to, .. } => to.join(", ").into(),
+        }
+    }
+
+    /// The name of its format.
+    pub const fn format(&self) -> &'static str {
+        match &self.to {
+            Destination::Web { format, .. } => format.as_str(),
+            Destination::Email { .. } => "email",
+        }
+    }
+}
+
 impl AlertKind {
     /// Whether it is about a server in front of Beadle.
     pub const fn is_of_front(self) -> bool {
@@ -87,6 +148,22 @@ impl WebhookUrl {
     /// The whole URL, for a request.
     pub fn reveal(&self) -> &str {
         &self.0
+    }
+
+    /// The URL without its last segment, and that segment, if it can be a topic of ntfy; then the query.
+    pub fn topic(&self) -> Option<(&str, &str, &str)> {
+        let (path, query) = self.0.split_at(self.0.find('?').unwrap_or(self.0.len()));
+        let (before, topic) = path.split_at(path.rfind('/')? + 1);
+        let is_fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+        let is_topic = (1..=64).contains(&topic.len()) && topic.bytes().all(is_fine);
+        (is_topic && !before.ends_with("://")).then_some((before, topic, query))
+    }
+
+    /// A text of the receiver without the parts of the URL that may be secrets.
+    pub fn hide(&self, text: &str) -> String {
+        let after = self.0.get(self.shown().len()..).unwrap_or_default();
+        let parts = after.split(['/', '?', '&', '=']).filter(|part| part.len() >= SECRET);
+        parts.fold(text.to_owned(), |text, part| text.replace(part, "[hidden]"))
     }
 
     /// The scheme and the host.
@@ -105,17 +182,29 @@ impl std::fmt::Debug for WebhookUrl {
 
 /// Reads the section; without one there are no alerts.
 pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Vec<Alert> {
-    let Some(at) = at else { return Vec::new() };
-    at.elements().iter().filter_map(|at| alert(at, findings)).collect()
+    let elements = at.map(At::elements).unwrap_or_default();
+    elements.iter().filter_map(|at| alert(at, findings)).collect()
 }
 
 fn alert(at: &At<'_>, findings: &mut Findings) -> Option<Alert> {
     let fields = at.fields(&keys::ALERT, findings)?;
-    let url = fields.require("url", "write 'url: https://…', where events go", findings);
-    let url = url.and_then(|at| webhook_url(&at, findings));
-    let help = "name a file with a secret of at least 16 bytes, which signs the events";
-    let secret_file = fields.require("secret_file", help, findings);
-    let secret_file = secret_file.and_then(|at| path(&at, findings));
+    let to = match (fields.take("url"), fields.take("email_to")) {
+        (Some(at), None) => web(&at, &fields, findings),
+        (None, Some(at)) => {
+            refuse_keys(&["format", "secret_file"], &fields, findings);
+            let digest = |at: &At<'_>, findings: &mut _| at.duration(SHORTEST..=LONGEST, findings);
+            let digest = fields.read("digest", digest, findings);
+            Some(Destination::Email { to: addresses(&at, findings), digest })
+        }
+        (Some(_), Some(at)) => {
+            findings.refused(&at, "two receivers", "write an entry of 'alerts' for each")
+        }
+        (None, None) => {
+            let help = "write 'url: https://…' or 'email_to: admin@example.com'";
+            fields.require("url", help, findings);
+            None
+        }
+    };
     let on: Vec<AlertKind> = match fields.take("on") {
         None => AlertKind::ALL.to_vec(),
         Some(at) => {
@@ -132,9 +221,34 @@ fn alert(at: &At<'_>, findings: &mut Findings) -> Option<Alert> {
         on,
         violations_per_minute: count("violations_per_minute", DEFAULT_VIOLATIONS_PER_MINUTE),
         impostors_per_minute: count("impostors_per_minute", DEFAULT_IMPOSTORS_PER_MINUTE),
-        url: url?,
-        secret_file: secret_file?,
+        to: to?,
     })
+}
+
+/// Reads a receiver at a URL.
+fn web(at: &At<'_>, fields: &Fields<'_>, findings: &mut Findings) -> Option<Destination> {
+    let secret_file = fields.some_file("secret_file", findings);
+    let format = fields.choice("format", Format::ALL, findings).unwrap_or(Format::Json);
+    if format == Format::Json {
+        refuse_keys(&["digest"], fields, findings);
+        let help = "name a file with a secret of at least 16 bytes, which signs the events; or name \
+                    the 'format' of the service at this URL";
+        fields.require("secret_file", help, findings);
+    } else {
+        refuse_keys(&["digest", "secret_file"], fields, findings);
+    }
+    let url = webhook_url(at, findings)?;
+    if format == Format::Ntfy && url.topic().is_none() {
+        let help = "write for example https://ntfy.sh/your-topic";
+        return findings.refused(at, "the URL ends with no topic", help);
+    }
+    Some(Destination::Web { url, format, secret_file })
+}
+
+fn refuse_keys(keys: &[&str], fields: &Fields<'_>, findings: &mut Findings) {
+    for at in keys.iter().filter_map(|key| fields.take(key)) {
+        findings.refuse(&at, "no key of such a receiver", "leave it out");
+    }
 }
 
 fn webhook_url(at: &At<'_>, findings: &mut Findings) -> Option<WebhookUrl> {

@@ -12,7 +12,8 @@
 
 pub use self::{
     alerts::{
-        Alert, AlertKind, DEFAULT_IMPOSTORS_PER_MINUTE, DEFAULT_VIOLATIONS_PER_MINUTE, WebhookUrl,
+        Alert, AlertKind, DEFAULT_IMPOSTORS_PER_MINUTE, DEFAULT_VIOLATIONS_PER_MINUTE, Destination,
+        Format, WebhookUrl,
     },
     backend::{Backend, Balance, Health, HealthCheck, Protocol},
     block::{Block, Piece, Slot, Template},
@@ -24,6 +25,7 @@ pub use self::{
     },
     database::{ClickHouse, ClickHouseServer, Database},
     duration::parse as duration,
+    email::{Email, MailTls},
     enforcement::Enforcement,
     evidence::Evidence,
     findings::Findings,
@@ -40,6 +42,7 @@ pub use self::{
     preferences::{Entry, Preferences, Stated},
     rate_limits::RateLimit,
     reader::{read, read_draft, read_with},
+    reports::{Every, Report},
     restart::restart_findings,
     robots_txt::{
         DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt,
@@ -83,11 +86,13 @@ mod catalogue_file; // catalogue files, the built-in one among them
 mod catalogue_source; // the key `catalogue`
 mod crawler_entries; // the section `crawlers`
 mod database; // violations.database and violations.clickhouse
+mod email; // the section `email`
 mod evidence; // the section `evidence`
 mod fleet; // the section `fleet`
 mod follow; // catalogue.follow
 mod names; // names of crawlers, sets (the section `crawler_sets`) and purposes
 mod other_files; // the files that belong to it
+mod reports; // the section `reports`
 mod server; // the section `server`
 mod timeouts; // server.timeouts, and those of a site
 mod violations; // the section `violations`

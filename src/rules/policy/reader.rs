@@ -12,12 +12,13 @@ use crate::{
 use super::{
     alerts, catalogue_file,
     catalogue_source::{self, CatalogueSource},
-    checks, crawler_entries,
+    checks, crawler_entries, email,
     evidence::{self, Evidence},
     findings::Findings,
     fleet, follow,
     names::Names,
     other_files::{Open, OtherFile},
+    reports,
     sections::Policy,
     server,
     shape::At,
@@ -99,6 +100,7 @@ fn sections(
     let server = server::read(fields.take("server").as_ref(), findings);
     let violations = violations::read(fields.take("violations").as_ref(), findings);
     let alerts = alerts::read(fields.take("alerts").as_ref(), findings);
+    let email = email::read(fields.take("email").as_ref(), findings);
     let source = match fields.take("catalogue") {
         // Without the right catalogue, most names in the policy would be findings.
         Some(at) => catalogue_source::read(&at, violations.local_database(), open, findings)?,
@@ -135,6 +137,8 @@ fn sections(
         }
     }
     let sites = sites::by_file(sites);
+    let reports = reports::read(fields.take("reports").as_ref(), &sites, findings);
+    reports::check(&fields, (&alerts, &reports), violations.database.is_some(), findings);
     let subject = test::Subject { names: &names, catalogue: &catalogue, sites: &sites };
     let tests = test::read(fields.take("tests").as_ref(), &subject, findings);
     let failures = [TestFailures::Warn, TestFailures::Refuse];
@@ -145,6 +149,8 @@ fn sections(
         evidence,
         fleet,
         alerts,
+        reports,
+        email,
         catalogue_file,
         catalogue_version,
         following,

@@ -7,11 +7,13 @@ use sha2::{Digest, Sha256};
 use crate::rules::crawlers::Catalogue;
 
 use super::{
-    alerts::Alert,
+    alerts::{Alert, Destination},
     database::{ClickHouse, Database},
+    email::Email,
     evidence::Evidence,
     fleet::Fleet,
     follow::Following,
+    reports::Report,
     server::{AccessLog, Acme, Admin, CertificateFiles, Listener, Server, Tls},
     sites::Site,
     test::{Test, TestFailures},
@@ -30,8 +32,12 @@ pub struct Policy {
     /// The server that several nodes share; `None` is a node of its own (default). A change needs a
     /// restart.
     pub fleet: Option<Fleet>,
-    /// Webhooks for events (default none).
+    /// Who gets events (default none).
     pub alerts: Vec<Alert>,
+    /// Reports by e-mail (default none).
+    pub reports: Vec<Report>,
+    /// The mail server (default none).
+    pub email: Option<Email>,
     /// The file that replaces the built-in catalogue; `None` is the built-in one.
     pub catalogue_file: Option<PathBuf>,
     /// The version of the catalogue: its date.
@@ -75,8 +81,8 @@ impl Policy {
     /// The files and folders that the policy names, each with its key. A relative name starts at
     /// the folder of the policy file, which only the caller knows.
     pub fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
-        let Self { server, violations, evidence, fleet, alerts, catalogue_file, following, .. } =
-            self;
+        let Self { server, violations, evidence, fleet, alerts, email, .. } = self;
+        let (catalogue_file, following) = (&mut self.catalogue_file, &mut self.following);
         let mut files = Vec::new();
         for Listener { tls, .. } in &mut server.listen {
             let Some(Tls { certificates, acme }) = tls else { continue };
@@ -120,7 +126,14 @@ impl Policy {
             files.extend(password_file.as_mut().map(|file| ("fleet.password_file", file)));
             files.extend(ca_file.as_mut().map(|file| ("fleet.ca_file", file)));
         }
-        files.extend(alerts.iter_mut().map(|alert| ("alerts.secret_file", &mut alert.secret_file)));
+        files.extend(alerts.iter_mut().filter_map(|alert| match &mut alert.to {
+            Destination::Web { secret_file, .. } => {
+                secret_file.as_mut().map(|file| ("alerts.secret_file", file))
+            }
+            Destination::Email { .. } => None,
+        }));
+        let login = email.as_mut().and_then(|email| email.login.as_mut());
+        files.extend(login.map(|(_, file)| ("email.password_file", file)));
         files.extend(catalogue_file.as_mut().map(|file| ("catalogue", file)));
         files.extend(following.as_mut().map(|one| ("catalogue.folder", &mut one.folder)));
         files

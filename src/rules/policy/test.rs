@@ -327,7 +327,7 @@ fn host_of(rest: &str) -> String {
 }
 
 /// The site of a host; a finding if there is none.
-fn known_site<'s>(
+pub(super) fn known_site<'s>(
     host: &str,
     at: &At<'_>,
     sites: &'s [Site],

@@ -225,9 +225,10 @@ impl Member {
         let mark = format!("{}-{now}", self.gossip.run);
         let fellowship = Arc::clone(&self.handles.fellowship);
         let alerts = &fellowship.alerts;
-        let has_webhooks = alerts.has_webhooks();
-        self.progress.has_lease &= has_webhooks;
-        let is_leased = self.dues.lease <= steady && !is_goodbye && has_webhooks;
+        let policy = &published.policy.policy;
+        let can_send = !(policy.alerts.is_empty() && policy.reports.is_empty());
+        self.progress.has_lease &= can_send;
+        let is_leased = self.dues.lease <= steady && !is_goodbye && can_send;
         let reads_notices = self.progress.has_lease && self.dues.notices <= steady;
         let is_trimmed = self.dues.trim <= steady;
         let periods = match self.rewrites && is_due {
@@ -254,6 +255,7 @@ impl Member {
             lease: is_leased.then_some(self.progress.has_lease),
             notices: self.notices(&handed, shift),
             settled: &settled,
+            reported: alerts.reported().filter(|_| is_leased).unwrap_or_default(),
             reads_notices,
         };
         let (commands, writes) = round.commands();
@@ -281,6 +283,8 @@ impl Member {
         }
         if reads_notices || !self.progress.has_lease {
             self.take_notices(std::mem::take(&mut answer.notices), shift);
+            let reported = std::mem::take(&mut answer.reported);
+            alerts.set_reported(self.progress.has_lease.then_some(reported));
             // Only now: what was removed is in the list of before.
             alerts.removed(&settled);
         }

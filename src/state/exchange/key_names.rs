@@ -81,6 +81,11 @@ impl Keys {
         self.key("alerts:waiting")
     }
 
+    /// When reports were sent last, by their keys.
+    pub(super) fn reports(&self) -> String {
+        self.key("reports")
+    }
+
     /// The node that sends the alerts.
     pub(super) fn lease(&self) -> String {
         self.key("alerts")

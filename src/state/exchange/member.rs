@@ -266,6 +266,7 @@ impl Member {
             );
         }
         self.progress.has_lease = false;
+        self.handles.fellowship.alerts.set_reported(None);
         if self.is_alone() {
             self.handles.fellowship.alerts.set_shared(false);
         }

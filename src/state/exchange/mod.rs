@@ -12,7 +12,7 @@
 //! messages, and when the server has lost its data.
 //!
 //! May use: fleet, publication, alerts, conduct, enforce, violations, policy, valkey, diagnostic,
-//! escape, version. Must not know: gate, proxy, admin, cli, service.
+//! escape, secret_file, version. Must not know: gate, proxy, admin, cli, service.
 
 mod absence; // who is not where this node is
 mod exchanges; // one exchange after the other

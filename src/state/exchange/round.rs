@@ -4,6 +4,8 @@
 //! knows of a message without its entries. The beats are read first: before the messages, so that every
 //! message that a beat mentions has come, and before the own beat, which hides that of a namesake.
 
+use std::collections::BTreeMap;
+
 use redis::{Pipeline, cmd};
 
 use crate::{
@@ -64,7 +66,9 @@ pub(super) struct Round<'a> {
     pub(super) notices: Vec<(String, String)>,
     /// The ids of alerts to remove.
     pub(super) settled: &'a [String],
-    /// Whether to read the alerts that are kept.
+    /// When reports were sent last, as far as it is to be told.
+    pub(super) reported: BTreeMap<String, i64>,
+    /// Whether to read the alerts that are kept, and when reports were sent.
     pub(super) reads_notices: bool,
 }
 
@@ -81,6 +85,8 @@ pub(super) struct Answer {
     pub(super) lease: Option<String>,
     /// The alerts that are kept, with their ids.
     pub(super) notices: Vec<(String, Vec<u8>)>,
+    /// When reports were sent last.
+    pub(super) reported: BTreeMap<String, i64>,
 }
 
 impl Round<'_> {
@@ -120,6 +126,7 @@ impl Round<'_> {
         }
         if self.reads_notices {
             all.cmd("HGETALL").arg(self.keys.notices());
+            all.cmd("HGETALL").arg(self.keys.reports());
         }
         for id in &self.wanted {
             all.cmd("GET").arg(self.keys.edition(&id.to_string()));
@@ -190,6 +197,10 @@ impl Round<'_> {
         if !self.settled.is_empty() {
             all.cmd("HDEL").arg(key).arg(self.settled);
         }
+        for (key, second) in &self.reported {
+            all.cmd("HSET").arg(self.keys.reports()).arg(key).arg(*second);
+            all.cmd("PEXPIRE").arg(self.keys.reports()).arg(10 * WEEK);
+        }
     }
 
     fn write_report(&self, all: &mut Pipeline) {
@@ -249,10 +260,11 @@ impl Round<'_> {
             Some(_) => replies::text(replies.next()?),
             None => None,
         };
-        let notices = match self.reads_notices {
-            true => replies::pairs(replies.next()?),
-            false => Vec::new(),
+        let mut pairs = || match self.reads_notices {
+            true => Ok(replies::pairs(replies.next()?)),
+            false => Ok::<_, Failure>(Vec::new()),
         };
+        let (notices, reported) = (pairs()?, pairs()?);
         let mut editions = Vec::new();
         for id in &self.wanted {
             editions.push((*id, replies::bytes(replies.next()?)));
@@ -266,6 +278,11 @@ impl Round<'_> {
             .into_iter()
             .filter_map(|(id, text)| Some((String::from_utf8(id).ok()?, replies::bytes(text)?)));
         let notices = notices.collect();
-        Ok(Answer { beats, entries, time, mark, editions, lease, notices })
+        let second = |value| String::from_utf8(replies::bytes(value)?).ok()?.parse().ok();
+        let reported = reported
+            .into_iter()
+            .filter_map(|(key, value)| Some((String::from_utf8(key).ok()?, second(value)?)));
+        let reported = reported.collect();
+        Ok(Answer { beats, entries, time, mark, editions, lease, notices, reported })
     }
 }

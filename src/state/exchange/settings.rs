@@ -1,14 +1,9 @@
 //! The settings of an exchange: from the policy, with the secrets of its files.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    os::unix::fs::MetadataExt,
-    path::Path,
-};
+use std::path::Path;
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape},
+    base::{diagnostic::Diagnostic, escape, secret_file},
     formats::valkey::Address,
     rules::policy::{Alone, Policy},
 };
@@ -19,10 +14,7 @@ use super::key_names::Keys;
 const PASSWORD: &str = "BEADLE_FLEET_PASSWORD";
 /// The variable with the name of this node.
 const NODE: &str = "BEADLE_FLEET_NODE";
-/// The mode bits that let every user of the machine read a file.
-const WORLD: u32 = 0o004;
-/// The largest password file and the largest file of authorities, in octets.
-const MOST_PASSWORD: u64 = 4 << 10;
+/// The largest file of authorities, in octets.
 const MOST_AUTHORITIES: u64 = 1 << 20;
 
 /// The settings of an exchange.
@@ -59,14 +51,8 @@ impl Settings {
             None => std::env::var(PASSWORD).ok().filter(|password| !password.is_empty()),
             Some(file) => {
                 let help = "write the password into this file, or name another";
-                let read = read(file, MOST_PASSWORD);
-                let (bytes, mode) =
-                    read.map_err(|error| refused("password_file", file, &error.to_string(), help))?;
-                if mode & WORLD != 0 {
-                    let help = format!("chmod o= '{}'", file.display());
-                    let why = "every user of this machine can read it";
-                    return Err(refused("password_file", file, why, &help));
-                }
+                let named = |why: &str, help: &str| refused("password_file", file, why, help);
+                let bytes = secret_file::secret(file, help, named)?;
                 let text = String::from_utf8(bytes)
                     .map_err(|_| refused("password_file", file, "not UTF-8", help))?;
                 let text = text.trim_end_matches(['\r', '\n']).to_owned();
@@ -80,7 +66,7 @@ impl Settings {
             None => None,
             Some(file) => {
                 let help = "name a PEM file with the certificates of authorities";
-                let read = read(file, MOST_AUTHORITIES);
+                let read = secret_file::read(file, MOST_AUTHORITIES);
                 let (bytes, _) =
                     read.map_err(|error| refused("ca_file", file, &error.to_string(), help))?;
                 if !bytes.windows(11).any(|part| part == b"-----BEGIN ") {
@@ -128,20 +114,4 @@ pub fn host_name() -> Option<String> {
 fn is_name(text: &str) -> bool {
     let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     !text.is_empty() && text.len() <= 64 && text.chars().all(is_fine)
-}
-
-/// The bytes of a regular file, and its mode.
-fn read(file: &Path, most: u64) -> io::Result<(Vec<u8>, u32)> {
-    // Opening a named pipe would wait for a writer, and a device may have no end.
-    if !std::fs::metadata(file)?.is_file() {
-        return Err(io::Error::other("not a regular file"));
-    }
-    let file = File::open(file)?;
-    let mode = file.metadata()?.mode();
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(io::Error::other("too large"));
-    }
-    Ok((bytes, mode))
 }

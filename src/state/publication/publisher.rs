@@ -29,7 +29,7 @@ use crate::{
     },
     formats::robots::OriginFile,
     outside::{
-        alerts::{Refusal, Webhook},
+        alerts::{Receiver, Refusal},
         remote::{Document, Follower, Remote},
         tls::Certificates,
     },
@@ -86,7 +86,7 @@ pub struct Publisher {
     pub(super) next_retry: Duration,
     verifier: Option<Arc<Verifier>>,
     policies: watch::Sender<Arc<Policy>>,
-    webhooks: watch::Sender<Vec<Webhook>>,
+    receivers: watch::Sender<Vec<Receiver>>,
 }
 
 /// The outcome of a reload.
@@ -116,7 +116,7 @@ impl Publisher {
         metrics: Arc<Metrics>,
     ) -> Result<Self, Diagnostic> {
         let in_file = |finding: Diagnostic| finding.in_file(&file.display().to_string());
-        let (webhooks, _) = watch::channel(Webhook::of(&policy).map_err(in_file)?);
+        let (receivers, _) = watch::channel(Receiver::of(&policy).map_err(in_file)?);
         let verifier = Verifier::start(&policy, &metrics).map_err(in_file)?;
         let clients =
             Clients::new().map_err(|error| Diagnostic::error("origin_robots.client", error))?;
@@ -197,7 +197,7 @@ impl Publisher {
             next_retry: Duration::ZERO,
             verifier,
             policies,
-            webhooks,
+            receivers,
         })
     }
 
@@ -217,9 +217,9 @@ impl Publisher {
         self.policies.subscribe()
     }
 
-    /// The webhooks of the policy in force.
-    pub fn webhooks(&self) -> watch::Receiver<Vec<Webhook>> {
-        self.webhooks.subscribe()
+    /// The receivers of alerts of the policy in force.
+    pub fn receivers(&self) -> watch::Receiver<Vec<Receiver>> {
+        self.receivers.subscribe()
     }
 
     /// Reads the policy file and puts it in force, or returns the reasons against it. Looks up new
@@ -274,7 +274,7 @@ impl Publisher {
 
     async fn apply(&mut self, policy: Arc<Policy>) -> Result<(), Diagnostic> {
         // First the steps that can fail or take time. The old policy stays in force meanwhile.
-        let webhooks = Webhook::of(&policy)?;
+        let receivers = Receiver::of(&policy)?;
         let is_kept = evidence::is_same(&policy, &self.in_force.policy);
         let verifier = match is_kept {
             true => self.verifier.clone(),
@@ -296,7 +296,7 @@ impl Publisher {
         self.probes.follow(&policy);
         self.lists.follow(&policy, &self.handles);
         self.policies.send_replace(policy);
-        self.webhooks.send_replace(webhooks);
+        self.receivers.send_replace(receivers);
         // Open connections keep the old verifier until they close.
         if let Some(old) = retired.filter(|_| !is_kept) {
             old.retire();

@@ -5,8 +5,8 @@ use crate::{
     base::escape,
     review::report::number::grouped,
     rules::policy::{
-        Alert, ClickHouse, ClientIp, Database, Evidence, Log, OnDamage, Policy, Server, Violations,
-        size_text,
+        Alert, ClickHouse, ClientIp, Database, Destination, Evidence, Log, OnDamage, Policy,
+        Server, Violations, size_text,
     },
 };
 
@@ -177,13 +177,18 @@ pub(super) fn evidence(evidence: Option<&Evidence>) -> Group {
     Group { name: "Evidence".to_owned(), note: None, facts }
 }
 
-/// The facts about webhooks.
+/// The facts about receivers of alerts.
 pub(super) fn alerts(alerts: &[Alert]) -> Group {
     let alert = |alert: &Alert| {
         let kinds: Vec<&str> = alert.on.iter().map(|kind| kind.as_str()).collect();
-        let host = escape::shown(alert.url.shown());
-        format!("{host}, signed with {}: {}", escape::path(&alert.secret_file), kinds.join(", "))
+        let how = match &alert.to {
+            Destination::Web { secret_file: Some(file), .. } => {
+                format!("signed with {}", escape::path(file))
+            }
+            _ => format!("as {}", alert.format()),
+        };
+        format!("{}, {how}: {}", escape::shown(alert.shown().as_ref()), kinds.join(", "))
     };
-    let facts = vec![list("webhooks", alerts.iter().map(alert), "none")];
+    let facts = vec![list("receivers", alerts.iter().map(alert), "none")];
     Group { name: "Alerts".to_owned(), note: None, facts }
 }

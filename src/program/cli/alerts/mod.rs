@@ -1,4 +1,4 @@
-//! `beadle alerts`: a test of the webhooks.
+//! `beadle alerts`: a test of the receivers.
 
 use std::{io::Write, time::Instant};
 
@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::{
-    outside::alerts::{Answer, Event, Webhook},
+    outside::{
+        alerts::{Event, Receiver},
+        mail::Answer,
+    },
     program::console::{
         config::{ConfigFile, load},
         exit::{Error, Exit},
@@ -15,7 +18,7 @@ use crate::{
     },
 };
 
-/// Test the webhooks that get alerts.
+/// Test the receivers of alerts.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -24,10 +27,10 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
-    /// Send a test event to each webhook of the policy.
+    /// Send a test event to each receiver of the policy.
     ///
-    /// Sends the event once, without a retry, and prints the answer. Exits with 1 if a webhook does
-    /// not accept it.
+    /// Sends the event once, without a retry or a digest, and prints the answer. Exits with 1 if a
+    /// receiver does not accept it.
     Test {
         #[command(flatten)]
         config: ConfigFile,
@@ -40,21 +43,22 @@ enum Verb {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let Verb::Test { config, format } = &args.verb;
     let (policy, _) = load(config)?;
-    let webhooks = Webhook::of(&policy).map_err(|finding| Error::Findings(vec![finding]))?;
-    if webhooks.is_empty() {
+    let receivers = Receiver::of(&policy).map_err(|finding| Error::Findings(vec![finding]))?;
+    if receivers.is_empty() {
         let file = config.name();
         return Err(Error::Refused(format!("{file}: no alerts (add the section 'alerts')")));
     }
     let runtime = control_runtime()?;
     let mut exit = Exit::Fine;
-    for webhook in &webhooks {
+    for receiver in &receivers {
         let started = Instant::now();
-        let answer = runtime.block_on(webhook.try_once(&Event::test(Timestamp::now())));
+        let answer = runtime.block_on(receiver.try_once(Event::test(Timestamp::now())));
         let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let url = webhook.alert.url.shown();
+        let (url, form) = (receiver.alert.shown(), receiver.alert.format());
         let (status, error) = match &answer {
-            Answer::Accepted(status) | Answer::Refused(status) => (Some(*status), None),
-            Answer::Failed(failure) => (None, Some(failure.to_string())),
+            Answer::Accepted(status) => (Some(*status), None),
+            Answer::Refused(status, said) => (Some(*status), Some(said)),
+            Answer::Failed(why) => (None, Some(why)),
         };
         let outcome = answer.outcome();
         if outcome != "accepted" {
@@ -65,7 +69,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
             Format::Json => output::json(
                 out,
                 &json!({
-                    "url": url, "outcome": outcome, "status": status, "error": error,
+                    "url": url, "format": form, "outcome": outcome, "status": status, "error": error,
                     "milliseconds": milliseconds,
                 }),
             )?,

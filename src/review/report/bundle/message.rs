@@ -1,7 +1,7 @@
 //! `message.txt`: the draft of a message to the operator of the crawler.
 //!
 //! It accuses nobody of what others do: requests whose evidence contradicts the name are an
-//! impostor's, and the message says so.
+//! impostor's, and the message says so. It says what was not checked, too.
 
 use std::fmt::Write;
 
@@ -72,8 +72,9 @@ fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
 
 /// What concerns the operator's own clients.
 fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result {
-    let confirmed = facts.of_standing("confirmed");
-    let others = facts.records.len() as u64 - confirmed - impostors;
+    let token = &facts.manifest.product_token;
+    let [confirmed, unverifiable] = ["confirmed", "unverifiable"].map(|one| facts.of_standing(one));
+    let unchecked = facts.records.len() as u64 - confirmed - unverifiable - impostors;
     writeln!(out)?;
     if confirmed > 0 {
         writeln!(
@@ -81,14 +82,30 @@ fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result
             "- {confirmed} of them are confirmed to be yours, by the evidence that you publish."
         )?;
     }
-    if others > 0 {
-        writeln!(out, "- {others} of them could not be verified.")?;
+    if unverifiable > 0 {
+        writeln!(
+            out,
+            "- {unverifiable} of them can't be checked: we know of no addresses, names of addresses or\n  \
+             signatures that you publish for {token}. Another client may have used its name."
+        )?;
+    }
+    if unchecked > 0 {
+        writeln!(
+            out,
+            "- {unchecked} of them were not checked when they came, so we don't know whether they are\n  \
+             yours. Another client may have used the name {token}."
+        )?;
+        let published = facts.published();
+        if !published.is_empty() {
+            writeln!(out, "  To check them, compare the addresses in 'records.jsonl' with:")?;
+            published.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
+        }
     }
     if impostors > 0 {
         writeln!(out, "- {impostors} of them are not yours, by the evidence that you publish.")?;
     }
-    let [current, older] =
-        [ReadState::Current, ReadState::Older].map(|state| facts.read(Claimant::Crawler, state));
+    let [current, older, never] = [ReadState::Current, ReadState::Older, ReadState::Never]
+        .map(|state| facts.read(Claimant::Crawler, state));
     if current > 0 {
         writeln!(
             out,
@@ -101,6 +118,9 @@ fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result
             out,
             "- Before {older} of them, an earlier robots.txt had been fetched under this name."
         )?;
+    }
+    if never > 0 {
+        writeln!(out, "- Before {never} of them, we saw no fetch of robots.txt under this name.")?;
     }
     let (rules, _) = facts.rules();
     writeln!(out, "\nThe rules:")?;

@@ -57,9 +57,11 @@ impl Facts<'_> {
 
     /// The broken rules, the most frequent first, and how many more there are.
     pub(super) fn rules(&self) -> (Vec<(String, u64)>, usize) {
-        let rules = tally(self.records.iter().map(|record| {
-            (rule(&record.robots, &record.reason), &record.robots.line, &record.robots.edition)
-        }));
+        let rules = tally(
+            self.records
+                .iter()
+                .map(|record| (self.rule(record), &record.robots.line, &record.robots.edition)),
+        );
         let more = rules.len().saturating_sub(MOST_LISTED);
         let listed = rules.into_iter().take(MOST_LISTED).map(|((rule, line, edition), count)| {
             let place = match line {
@@ -69,6 +71,32 @@ impl Facts<'_> {
             (place, count)
         });
         (listed.collect(), more)
+    }
+
+    /// The broken rule as robots.txt has it and whom it binds, or the reason where none was broken. Of a
+    /// group with many names, only the crawler's own concerns its operator.
+    fn rule(&self, record: &Violation) -> String {
+        let Robots { directive, pattern, group, .. } = &record.robots;
+        let Some(line) = rule_line(directive, &short(pattern)) else {
+            return record.reason.to_string();
+        };
+        let token = &self.manifest.product_token;
+        let names = || group.iter().map(|one| one.as_str());
+        let own = names().find(|one| one.eq_ignore_ascii_case(token));
+        match (own.or_else(|| names().find(|one| *one == "*")), group.len()) {
+            (Some(name), 0 | 1) => format!("{line}, for {name}"),
+            (Some(name), all) => format!("{line}, for {name} and {} more", all - 1),
+            (None, _) => format!("{line}, for {}", short(&names().collect::<Vec<_>>().join(", "))),
+        }
+    }
+
+    /// The evidence that the operator publishes, each in a line.
+    pub(super) fn published(&self) -> Vec<String> {
+        let published = &self.standings.published;
+        let lists = published.ip_ranges.iter().map(|url| format!("addresses: {url}"));
+        let names = published.reverse_dns.iter().map(|name| format!("names of addresses: {name}"));
+        let agent = published.signature_agent.iter().map(|url| format!("signatures: {url}"));
+        lists.chain(names).chain(agent).take(MOST_LISTED).map(shown).collect()
     }
 
     pub(super) fn standing_words(&self, count: &Count) -> &'static str {
@@ -89,15 +117,6 @@ impl Facts<'_> {
             _ => "not verified at that time",
         }
     }
-}
-
-/// The broken rule as robots.txt has it, or the reason where none was broken.
-fn rule(robots: &Robots, reason: &str) -> String {
-    let Some(line) = rule_line(&robots.directive, &short(&robots.pattern)) else {
-        return reason.to_owned();
-    };
-    let group = robots.group.iter().map(|token| token.as_str()).collect::<Vec<_>>().join(", ");
-    format!("{line}, for {}", short(&group))
 }
 
 /// A value of limited length.
@@ -218,14 +237,10 @@ fn identity(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     for count in &facts.standings.counts {
         writeln!(out, "{:>8}  {}", count.records, facts.standing_words(count))?;
     }
-    let published = &facts.standings.published;
-    let lists = published.ip_ranges.iter().map(|url| format!("addresses: {url}"));
-    let names = published.reverse_dns.iter().map(|suffix| format!("names of addresses: {suffix}"));
-    let agent = published.signature_agent.iter().map(|url| format!("signatures: {url}"));
-    let all: Vec<String> = lists.chain(names).chain(agent).take(MOST_LISTED).collect();
+    let all = facts.published();
     if !all.is_empty() {
         writeln!(out, "The operator publishes:")?;
-        all.iter().try_for_each(|line| writeln!(out, "          {}", shown(line)))?;
+        all.iter().try_for_each(|line| writeln!(out, "          {line}"))?;
     }
     if facts.of_standing("contradicted") > 0 {
         writeln!(out, "Impostors are not the operator's clients: somebody else uses the name.")?;

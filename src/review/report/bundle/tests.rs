@@ -422,6 +422,21 @@ fn the_message_blames_nobody_for_what_impostors_do() {
     ] {
         assert!(own.contains(part), "{part}:\n{own}");
     }
+    // What was not checked is no accusation, and other crawlers of the group are none of the operator's.
+    let mut unchecked = Violation { standing: Text::word("unknown"), ..record() };
+    let names = ["AI2Bot", "Ai2Bot-Dolma", "GPTBot", "CCBot"];
+    unchecked.robots.group = names.map(Text::word).into();
+    let unverifiable = Violation { standing: Text::word("unverifiable"), ..unchecked.clone() };
+    let open = text(vec![unchecked, unverifiable]);
+    for part in [
+        "- 1 of them were not checked when they came",
+        "    addresses: https://openai.com/gptbot.json",
+        "- 1 of them can't be checked: we know of no addresses",
+        "- Disallow: /both/, for GPTBot and 3 more (line 3 of edition ",
+    ] {
+        assert!(open.contains(part), "{part}:\n{open}");
+    }
+    assert!(!open.to_lowercase().contains("ai2bot") && !open.contains("confirmed"), "{open}");
     let foreign = text(vec![impostor()]);
     assert!(foreign.contains("Subject: Somebody uses the name GPTBot on a.example"), "{foreign}");
     assert!(!foreign.contains("why"), "{foreign}");

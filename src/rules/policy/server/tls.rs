@@ -5,6 +5,7 @@ use std::{net::IpAddr, path::PathBuf};
 use crate::{base::escape::shown, rules::keys};
 
 use super::super::{
+    email,
     fields::Fields,
     findings::Findings,
     host::{self, Host, split_port},
@@ -174,17 +175,9 @@ fn acme(at: &At<'_>, findings: &mut Findings) -> Option<Acme> {
     })
 }
 
-/// `admin@example.com`, as a `mailto:` URL (RFC 8555 §7.3).
+/// An e-mail address, as a `mailto:` URL (RFC 8555 §7.3).
 fn address(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let parse = |text: &str| {
-        let bare = text.strip_prefix("mailto:").unwrap_or(text);
-        let (user, host) = bare.split_once('@')?;
-        let is_word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
-        let is_address = is_word(user) && is_word(host) && !bare.contains([',', '?', ':']);
-        is_address.then(|| format!("mailto:{bare}"))
-    };
-    let help = "write for example admin@example.com";
-    at.parsed(parse, "is not an e-mail address", help, findings)
+    email::address(at, findings).map(|bare| format!("mailto:{bare}"))
 }
 
 /// A host that HTTP-01 can prove (RFC 8555 §8.3).
