@@ -28,7 +28,7 @@ pub(super) fn request(format: Format, url: &WebhookUrl, event: &Event) -> (Strin
         Format::Teams => teams(event),
         Format::Discord => discord(event),
         Format::Ntfy => {
-            let (before, topic, query) = url.topic().unwrap_or((url.reveal(), "", ""));
+            let (before, topic, query) = url.topic().unwrap_or_else(|| (url.reveal(), "", ""));
             return (format!("{before}{query}"), ntfy(event, topic).to_string());
         }
     };
