@@ -163,6 +163,6 @@ fn the_desk_lists_other_forms_apart_and_their_pages_lead_to_forms() {
     }
     assert!(!one.contains("Violation ") && !one.contains("Violations by"), "{one}");
     let overview = page("/");
-    let tile = "<dt>Other forms of closed paths</dt><dd><a href=\"/violations?since=";
+    let tile = "<dt>Other forms of closed paths</dt><dd><a href=\"/violations?reason=robots.form&#38;since=";
     assert!(overview.contains(tile), "{overview}");
 }

@@ -21,7 +21,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("state", &["fleet", "publication", "exchange"], 11_286),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
     ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_699),
-    ("desk", &["admin", "pages", "api"], 10_177),
+    ("desk", &["admin", "pages", "api"], 10_184),
     ("program", &["console", "service", "cli"], 10_920),
 ];
 

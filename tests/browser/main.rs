@@ -29,6 +29,7 @@ mod table; // the pages
 mod every_page; // no fault, accessible, fit for a phone, the night and paper
 mod filters; // the list shows what its address says
 mod foreign_text; // a User-Agent is text
+mod hands; // the policy changed on the desk, by a person alone
 mod keyboard; // all of it without a mouse
 mod pictures; // the pictures of the docs
 mod quarantine; // a file in quarantine, and its button

@@ -66,25 +66,32 @@ pub(super) async fn ladder(State(view): State<View>) -> Answer {
     let published = live(&view)?.handles.published.load_full();
     let sites = (0..published.rulebook.sites().len()).filter_map(|number| published.site(number));
     let with_ladder = sites.filter(|(site, _)| site.enforcement.ladder.is_some());
-    let tables = with_ladder.map(|(site, served)| {
-        let all = served.conduct.above_observe(site);
-        let columns = ["crawler", "standing", "rung", "since", "comes down"];
-        let columns = columns.map(|heading| (heading, Kind::Name));
-        let table = Table::new(columns).with(MOST_ROWS, all.iter().map(on_rung));
-        let remark = match all.is_empty() {
-            true => "All crawlers are on the lowest rung.",
-            false => "A crawler comes down then if it obeys the rules from now on.",
-        };
-        (site.name.clone(), sheet(&Section::new("", table).remark(remark)))
-    });
+    let tables: Vec<_> = with_ladder
+        .map(|(site, served)| {
+            let all = served.conduct.above_observe(site);
+            let columns = ["crawler", "standing", "rung", "since", "comes down"];
+            let columns = columns.map(|heading| (heading, Kind::Name));
+            let table = Table::new(columns).with(MOST_ROWS, all.iter().map(on_rung));
+            let remark = match all.is_empty() {
+                true => "All crawlers are on the lowest rung.",
+                false => "A crawler comes down then if it obeys the rules from now on.",
+            };
+            (site.name.clone(), sheet(&Section::new("", table).remark(remark)))
+        })
+        .collect();
     let page = Page {
         frame: Frame::new(&view, "/crawlers"),
         title: "Who stands on the ladder",
-        lead: "Violations moved these crawlers up, at sites with mode: ladder. Each return doubles \
-               the time on a rung.",
+        lead: match tables.is_empty() {
+            true => "No site has mode: ladder, so no crawler climbs.",
+            false => {
+                "Violations moved these crawlers up, at sites with mode: ladder. Each return doubles \
+                 the time on a rung."
+            }
+        },
         faults: Vec::new(),
         spans: Vec::new(),
-        tables: tables.collect(),
+        tables,
     };
     Ok(html(&page).into_response())
 }

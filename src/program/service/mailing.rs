@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use tokio::{sync::watch, time::interval};
 
 use crate::{
+    base::whole_file,
     outside::{
         alerts::{self, REPORT},
         mail::{Answer, Letter, Server},
@@ -147,9 +148,8 @@ impl Sent {
     fn note(&mut self, key: &str, second: i64) {
         self.seconds.insert(key.to_owned(), second);
         let lines = self.seconds.iter().map(|(key, second)| format!("{key} {second}\n"));
-        let new = self.file.with_extension("reports-new");
-        let written = fs::write(&new, lines.collect::<String>());
-        if let Err(error) = written.and_then(|()| fs::rename(&new, &self.file)) {
+        let lines: String = lines.collect();
+        if let Err(error) = whole_file::replace(&self.file, lines.as_bytes(), |_| Ok(())) {
             let file = self.file.display();
             tracing::error!(%file, %error, "a restart may send a report again");
         }
