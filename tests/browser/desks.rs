@@ -147,7 +147,8 @@ fn busy(folder: &Path) -> Beadle {
     sink.close(PATIENCE);
     let origin = Origin::plain();
     let beadle = Setup::sites(&SITES.replace("$ORIGIN", &origin.port.to_string()))
-        .server("  trusted_proxies: [127.0.0.1]\n")
+        // The pictures say nothing about the files that this process may open.
+        .server("  trusted_proxies: [127.0.0.1]\n  limits: { connections: 1000 }\n")
         .violations(&format!("  database: {}\n  log: $DIR/violations.jsonl\n", database.display()))
         .start();
     visit(&beadle);
