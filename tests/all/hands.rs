@@ -87,7 +87,7 @@ fn a_crawler_is_blocked_and_let_in_again_to_the_byte() {
     assert_eq!((asked.status.code(), policy(&beadle)), (Some(2), before.clone()));
     let written = verb(&["block", "GPTBot", "--for", "2h", "--yes", "--format", "json"]);
     let lines = json_lines(&written);
-    assert_eq!((written.status.code(), &lines[0]["is_written"]), (Some(0), &true.into()));
+    assert_eq!((written.status.code(), &lines[0]["outcome"]), (Some(0), &"written".into()));
     assert_eq!(lines[0]["meaning"].as_array().map(Vec::len), Some(1), "{}", lines[0]);
     assert!(policy(&beadle).contains("mode: block, until: 20"));
     assert_eq!(status(&beadle), 403, "the server has read the file");

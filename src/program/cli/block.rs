@@ -235,7 +235,7 @@ impl Change<'_> {
             "patch": self.proposal.patch,
             "meaning": self.meaning.rows,
             "last_7_days": self.rows,
-            "is_written": is_written,
+            "outcome": if is_written { "written" } else { "unwritten" },
         })
     }
 }

@@ -60,7 +60,7 @@ impl PastRow {
     }
 }
 
-/// The crawlers that a request names, in the [`PAST`] days before `now`, those with most requests first.
+/// The crawlers that a request names, in the seven days before `now`, those with most requests first.
 /// `policy` is the changed one.
 ///
 /// # Errors
