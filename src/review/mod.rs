@@ -4,7 +4,7 @@
 //! policy, and the audit of a page.
 //!
 //! ```text
-//! report ─▶ audit, replay
+//! report ─▶ audit, replay, proposal
 //! explanation ─▶ trial ─▶ proposal
 //! ```
 

@@ -18,9 +18,9 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ),
     ("clients", &["evidence", "conduct"], 8_773),
     ("outside", &["mail", "alerts", "tls", "acme", "remote"], 4_194),
-    ("state", &["fleet", "publication", "exchange"], 11_286),
+    ("state", &["fleet", "publication", "exchange"], 11_287),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
-    ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_699),
+    ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_703),
     ("desk", &["admin", "pages", "api"], 10_184),
     ("program", &["console", "service", "cli"], 10_920),
 ];

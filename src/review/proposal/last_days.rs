@@ -11,6 +11,7 @@ use crate::{
         tally::Claimant,
         violations::Store,
     },
+    review::report::number::count,
     rules::policy::{Mode, Policy, RateLimit, Site},
 };
 
@@ -41,12 +42,15 @@ impl PastRow {
     /// As a sentence.
     pub fn text(&self, act: &Act) -> String {
         let Self { product_token, requests, violations, .. } = self;
-        let mut text = format!("{product_token}: {requests} requests");
+        let mut text = format!("{product_token}: {}", count(*requests, "request"));
         match (act, self.beyond_limit) {
             (Act::Limit { .. }, Some(beyond)) => {
                 text.push_str(&format!(", at least {beyond} of them beyond the limit"));
             }
             (Act::Limit { .. }, None) => text.push_str("; the counts know no paths"),
+            (Act::Mode { path: Some(_), .. }, _) => {
+                text.push_str("; the counts don't tell which of them the new rule closes");
+            }
             (Act::Mode { mode: Mode::Block, .. }, _) => {
                 text.push_str(&format!(", {violations} of them violations that would be refused"));
             }

@@ -6,7 +6,7 @@
 //! last_days what the last days would have been
 //! ```
 //!
-//! May use: edit, policy, robots, counts, record, tally, violations, trial, publication,
+//! May use: edit, policy, robots, counts, record, tally, violations, report, trial, publication,
 //! diagnostic, product_token. Must not know: cli, desk, any clock, any socket. It writes nothing.
 
 use std::path::Path;

@@ -181,23 +181,28 @@ fn a_row_of_the_past_is_a_sentence() {
         (
             row.clone(),
             mode(Mode::Block, None),
-            "GPTBot: 1204 requests, 310 of them violations that would be refused; 12 more of \
+            "GPTBot: 1,204 requests, 310 of them violations that would be refused; 12 more of \
              impostors, 3 of them violations",
         ),
         (
             PastRow { impostor_requests: 0, ..row.clone() },
             mode(Mode::Log, None),
-            "GPTBot: 1204 requests, 310 of them violations",
+            "GPTBot: 1,204 requests, 310 of them violations",
         ),
         (
             PastRow { impostor_requests: 0, ..row.clone() },
             limit(Vec::new()),
-            "GPTBot: 1204 requests, at least 7 of them beyond the limit",
+            "GPTBot: 1,204 requests, at least 7 of them beyond the limit",
         ),
         (
             PastRow { impostor_requests: 0, beyond_limit: None, ..row },
             limit(vec!["/x".to_owned()]),
-            "GPTBot: 1204 requests; the counts know no paths",
+            "GPTBot: 1,204 requests; the counts know no paths",
+        ),
+        (
+            PastRow { requests: 1, ..PastRow::default() },
+            mode(Mode::Block, Some("/x")),
+            ": 1 request; the counts don't tell which of them the new rule closes",
         ),
     ] {
         assert_eq!(row.text(&act), expected);

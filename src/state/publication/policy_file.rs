@@ -77,10 +77,14 @@ impl PolicyFile {
     }
 
     /// Whether the files have changed since the last read and are stable since the last check. A
-    /// half-written file is not stable.
+    /// half-written file is not stable. A server may start without a file; one that never was is no
+    /// change.
     pub(super) fn has_changed(&mut self) -> bool {
         let now = Some(self.stamps());
-        let has_changed = now == self.seen && now != self.last_read;
+        let is_absent =
+            self.server.is_none() && now.as_ref().is_some_and(|one| one.policy.is_none());
+        let was_never = is_absent && self.last_read.is_none();
+        let has_changed = now == self.seen && now != self.last_read && !was_never;
         self.seen.clone_from(&now);
         if has_changed {
             self.last_read = now;
