@@ -10,7 +10,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         14_987,
     ),
     ("rules", &["crawlers", "keys", "policy", "enforce"], 20_604),
-    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts", "edit"], 8_743),
+    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts", "edit"], 8_745),
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
@@ -21,7 +21,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("state", &["fleet", "publication", "exchange"], 11_287),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
     ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_703),
-    ("desk", &["admin", "pages", "api"], 10_184),
+    ("desk", &["admin", "pages", "api"], 10_187),
     ("program", &["console", "service", "cli"], 10_920),
 ];
 

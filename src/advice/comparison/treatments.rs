@@ -81,7 +81,9 @@ impl<'a> Compared<'a> {
                 .standings(name)
                 .into_iter()
                 .map(|standing| {
-                    (standing.outcome, Treatment::of(enforcement, name, standing, is_star))
+                    // A comparison knows no time: an entry that ends counts.
+                    let now = Timestamp::MIN;
+                    (standing.outcome, Treatment::of(enforcement, name, standing, is_star, now))
                 })
                 .collect(),
             false => Vec::new(),

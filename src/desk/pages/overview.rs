@@ -191,8 +191,11 @@ fn counts(
         link::violations(&[("site", site), ("since", since), ("until", until)])
     };
     let rows = here.iter().take(ROWS);
-    let rows = rows
-        .map(|row| (crawlers::row(review, row, &place.days, site), treated(published, row, site)));
+    let now = review.span.until;
+    let rows = rows.map(|row| {
+        let treatment = treated(published, row, site, now);
+        (crawlers::row(review, row, &place.days, site), treatment)
+    });
     Counts {
         lead: review.lead(),
         spans: days.links(|days| link::with_query("/", &[("days", days), ("site", site)])),

@@ -244,6 +244,12 @@ fn an_override_ends_and_the_next_one_counts() {
                 is_ordered(&site.enforcement, one, || Timestamp::UNIX_EPOCH)
             });
         assert_eq!(is_ordered, expected.starts_with("block"), "{until}");
+        let treatment = judged(Standing::unexamined, &rulebook, "BadBot/1.0", "/x", |site, one| {
+            let name = one.judgement.and_then(|judgement| judgement.name);
+            let (standing, now) = (one.standing, Timestamp::UNIX_EPOCH);
+            Treatment::of(&site.enforcement, name, standing, false, now)
+        });
+        assert!(expected.starts_with(treatment.as_str()), "{until}: {treatment:?}");
     }
 }
 
@@ -646,7 +652,8 @@ fn a_name_of_a_followed_list_is_recorded_and_never_refused_until_it_is_accepted(
         let rulebook = Rulebook::compile_with(&policy, &mut history);
         let new = policy.catalogue.find("NewBot").map(crawlers::Name::Known);
         let (_, site) = rulebook.site(Some("a.example")).expect("the only site");
-        let of = Treatment::of(&site.enforcement, new, Standing::UNVERIFIABLE, false);
+        let of =
+            Treatment::of(&site.enforcement, new, Standing::UNVERIFIABLE, false, Timestamp::MIN);
         (rulebook, of)
     };
     let (block, merge) = ("mode: block", "source: merge,");

@@ -30,15 +30,16 @@ words! {
 
 impl Treatment {
     /// The treatment of a client with this name and standing. `None` is a client without a
-    /// User-Agent. `is_by_star` says that a group for `*` disallows the request. Entries that end count as
-    /// if they did not: a policy alone has no time.
+    /// User-Agent. `is_by_star` says that a group for `*` disallows the request. At the least time,
+    /// every override that ends counts.
     pub fn of(
         enforcement: &Enforcement,
         name: Option<Name<'_>>,
         standing: Standing,
         is_by_star: bool,
+        now: Timestamp,
     ) -> Self {
-        let own = match first_for(enforcement, name, standing.outcome, || Timestamp::MIN) {
+        let own = match first_for(enforcement, name, standing.outcome, || now) {
             Some(one) => Self::of_mode(one.mode),
             None if name.is_some() && enforcement.ladder.is_some() => Self::Ladder,
             None => Self::of_mode(enforcement.mode),
@@ -47,8 +48,7 @@ impl Treatment {
         let own = if is_pending { own.min(Self::Log) } else { own };
         let is_spared = own == Self::Block
             && is_by_star
-            && name
-                .is_some_and(|name| is_protected(enforcement, name, standing, || Timestamp::MIN));
+            && name.is_some_and(|name| is_protected(enforcement, name, standing, || now));
         match enforcement.impostors {
             Some(mode) if own > Self::Pass && standing.outcome == Outcome::Contradicted => {
                 own.max(Self::of_mode(mode))
