@@ -170,6 +170,47 @@ fn the_numbers_of_a_week_add_up_and_name_what_stands_out() {
 }
 
 #[test]
+fn a_quiet_time_before_is_zero_and_who_breaks_the_rules_is_not_best() {
+    let desk = Desk::new();
+    let mut rollups = Rollups::default();
+    type Word = &'static str;
+    let add = |rollups: &mut Rollups, at: Word, token: Word, action: Word, requests| {
+        let reason = if action == "pass" { "robots.allow" } else { "robots.disallow" };
+        let series = Series {
+            site: Text::word(SITE),
+            class: Text::word("crawler"),
+            product_token: Text::word(token),
+            verdict: Text::word(if action == "pass" { "allow" } else { "disallow" }),
+            action: Text::word(action),
+            reason: Text::word(reason),
+            read: (action != "pass").then_some(ReadState::Never),
+            ..week::nothing()
+        };
+        let hour = Hour::of(at.parse().expect("a time"));
+        rollups.series.push(Rollup { hour, series, requests, folded: 0, dropped: 0 });
+    };
+    add(&mut rollups, "2026-03-12T00:00:00Z", "bingbot", "pass", 3);
+    for (token, passed, broken) in [("GPTBot", 60, 60), ("AhrefsBot", 951, 49), ("DotBot", 95, 6)] {
+        add(&mut rollups, "2026-03-22T10:00:00Z", token, "pass", passed);
+        add(&mut rollups, "2026-03-22T10:00:00Z", token, "log", broken);
+    }
+    desk.store().add_rollups(&rollups).expect("added");
+    let day = ["--since", "2026-03-21T11:00:00Z", "--until", NOW];
+    let lines = desk.lines(&[&["report", "--format", "json"][..], &day].concat());
+    assert_eq!((&lines[0]["compared"], &lines[0]["first_counts"]), (&true.into(), &Value::Null));
+    let total = lines.last().expect("a total");
+    assert_eq!(total["new_offenders"], serde_json::json!(["GPTBot", "AhrefsBot", "DotBot"]));
+    assert_eq!(total["best_behaved"], serde_json::json!(["AhrefsBot"]));
+    let text = desk.text(&[&["report"][..], &day].concat());
+    assert!(!text.contains("not counted") && !text.contains("Nothing was counted"), "{text}");
+    let text = desk.text(&[&["crawlers", "score", "GPTBot"][..], &day].concat());
+    assert!(!text.contains("not counted") && text.contains("Too soon for the pace"), "{text}");
+    let by_site = [&["violations", "--by", "site"][..], &day].concat();
+    let sites = String::from_utf8(desk.run(&by_site).stdout).expect("text");
+    assert!(sites.contains(&format!("{SITE}         115")), "{sites}");
+}
+
+#[test]
 fn the_default_is_the_week_up_to_now_with_the_current_hour() {
     let desk = Desk::new();
     let now = Timestamp::now();
@@ -330,7 +371,7 @@ fn a_scorecard_counts_fetches_violations_and_claims() {
     assert_eq!(score["robots_txt"]["fetches"], 29);
     assert_eq!(score["reasons"]["robots.disallow"], 169 * 4);
     assert_eq!(score["broken"], 169 * 4);
-    let args = [&["crawlers", "score", "Amazonbot", "--format", "json"][..], &WEEK].concat();
+    let args = [&["crawlers", "score", "DotBot", "--format", "json"][..], &WEEK].concat();
     let amazon = &desk.lines(&args)[0];
     assert_eq!(amazon["too_soon"], 43);
     let args = [&["crawlers", "score", "Googlebot", "--format", "json"][..], &WEEK].concat();

@@ -12,6 +12,14 @@ use std::{
     time::Duration,
 };
 
+use beadle::{
+    base::text::Text,
+    records::{
+        tally::{Hour, Rollup, Rollups, Series},
+        violations::Store,
+    },
+};
+use jiff::Timestamp;
 use rusqlite::Connection;
 
 use crate::support::{
@@ -21,6 +29,7 @@ use crate::support::{
     origin::Origin,
     program::{Beadle, PROGRAM, Setup, json_lines},
     wait_for,
+    week::nothing,
 };
 
 const BOT: &str = "BadBot/1.0";
@@ -329,6 +338,12 @@ fn a_check_tells_sizes_finds_faults_and_creates_nothing() {
     let beadle = made(&origin);
     let database = beadle.folder().join("beadle.db");
     fill(&database, 500, 10);
+    // A request beyond a limit has no record.
+    let [action, reason] = ["throttle", "limit"].map(Text::word);
+    let (hour, series) = (Hour::of(Timestamp::now()), Series { action, reason, ..nothing() });
+    let limited = Rollup { hour, series, requests: 7, folded: 0, dropped: 0 };
+    let limited = Rollups { series: vec![limited], ..Rollups::default() };
+    Store::open(&database).expect("a database").add_rollups(&limited).expect("added");
     let before = (files(beadle.folder()), fs::read(&database).expect("a file"));
     let output = store(&["check", "--format", "json"], &database);
     assert_code(&output, 0);

@@ -51,7 +51,7 @@ fn each_policy_that_came_into_force_is_kept_shown_and_restored() {
     assert!(["file", "reload"].contains(&by[1]), "{by:?}");
     let summary = |at: usize| all[at]["summary"].as_str().expect("a text").to_owned();
     assert_eq!(summary(0), "the same file");
-    assert!(summary(2).starts_with("BadBot: disallowed paths: logged block -> log"), "{all:?}");
+    assert!(summary(2).starts_with("BadBot: violations get block -> log"), "{all:?}");
     assert_eq!(summary(3), "the first one that is kept");
     assert_eq!((&all[0]["sha256"], &all[0]["id"]), (&all[1]["sha256"], &4.into()));
     let changes = all[2]["changes"].as_array().expect("rows");
@@ -64,7 +64,7 @@ fn each_policy_that_came_into_force_is_kept_shown_and_restored() {
     assert!(text.contains("start   the same file") && text.contains("older ones"), "{text}");
 
     let page = |path: &str| beadle.admin_page(path).text();
-    assert!(page("/policy/history").contains("BadBot: disallowed paths: logged block -"));
+    assert!(page("/policy/history").contains("BadBot: violations get block -"));
     let one = page("/policy/history?before=3");
     assert!(one.contains("id=\"p2\"") && !one.contains("id=\"p3\""), "{one}");
 

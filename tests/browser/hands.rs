@@ -63,10 +63,8 @@ fn a_person_blocks_a_crawler_and_a_page_of_another_site_does_not() {
     tab.go("/change?site=site.example&crawler=GPTBot&act=block");
     tab.tab_to("the button", "it.tagName === 'BUTTON' && it.closest('main')");
     tab.loads(|tab| tab.press(Key::Enter));
-    assert_eq!(
-        (tab.path(), beadle.get("/a", "GPTBot/1.2").status),
-        ("/crawlers/GPTBot".to_owned(), 403)
-    );
+    assert_eq!((tab.path(), beadle.get("/a", "GPTBot/1.2").status), ("/change".to_owned(), 403));
+    assert!(tab.text("document.body.innerText").contains("it is in force"));
     assert_ne!(policy(&beadle), before);
     tab.go("/change?site=site.example&crawler=GPTBot&act=nothing");
     tab.tab_to("the button", "it.tagName === 'BUTTON' && it.closest('main')");

@@ -97,7 +97,7 @@ fn habits() -> Vec<Habit> {
         with(habit("Bytespider", 0, 0), breaking((1, 0), 3, SEARCH, Never)),
         with(habit("PerplexityBot", 4, 24), breaking((6, 6), 1, PRIVATE, Older)),
         with(
-            habit("Amazonbot", 8, 24),
+            habit("DotBot", 8, 24),
             Break {
                 action: "throttle",
                 reason: "robots.crawl_delay",
@@ -147,21 +147,37 @@ pub(crate) fn fill(database: &Path, now: Timestamp) {
     store.add_rollups(&rollups).expect("added");
 }
 
+/// A series in which nothing is known.
+pub(crate) fn nothing() -> Series {
+    let none = Text::default;
+    Series {
+        site: none(),
+        class: none(),
+        product_token: none(),
+        purpose: none(),
+        standing: Text::word("unknown"),
+        verdict: none(),
+        action: none(),
+        reason: none(),
+        edition: none(),
+        line: 0,
+        directive: none(),
+        pattern: none(),
+        read: None,
+    }
+}
+
 fn add(rollups: &mut Rollups, habit: &Habit, hour: Hour, back: i64) {
     let passed = Series {
         site: Text::word(SITE),
         class: Text::word(habit.class),
         product_token: Text::word(habit.product_token),
-        purpose: Text::default(),
         standing: Text::word(habit.standing),
         verdict: Text::word("allow"),
         action: Text::word("pass"),
         reason: Text::word("robots.allow"),
         edition: Text::word(EDITION),
-        line: 0,
-        directive: Text::default(),
-        pattern: Text::default(),
-        read: None,
+        ..nothing()
     };
     let mut push = |series: Series, requests| {
         rollups.series.push(Rollup { hour, series, requests, folded: 0, dropped: 0 });

@@ -136,7 +136,7 @@ impl Told {
         let subject = match (row.what, path) {
             ("tagged", Some(path)) => format!("{path} tags"),
             ("paced", _) => "pace".to_owned(),
-            (what, Some(_)) => format!("disallowed paths: {what}"),
+            (_, Some(_)) => "violations get".to_owned(),
             (what, None) => what.to_owned(),
         };
         Self { crawlers, subject, before: value(&row.before), after: value(&row.after), by: None }

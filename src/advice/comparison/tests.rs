@@ -64,7 +64,7 @@ fn crawlers_that_change_alike_share_their_rows() {
   CCBot, GPTBot
     /                            allow -> disallow (block)
         before by no rule, after by 'Disallow: /' (line 6)
-    disallowed paths: blocked    log -> block"
+    violations get               log -> block"
     );
     assert_eq!(lines(&before, &before), "no difference in meaning");
 }
@@ -112,7 +112,7 @@ fn a_rule_for_the_star_names_its_exceptions() {
     // A confirmed search engine is not blocked by rules for every crawler.
     let of_search = rows.iter().find(|row| row.product_tokens.iter().any(|one| one == "Googlebot"));
     let state = of_search.map(|row| row.after.clone());
-    let text = "confirmed log, unknown block, contradicted block";
+    let text = "confirmed: log, unknown: block, contradicted: block";
     assert_eq!(state, Some(State::Value(text.to_owned())));
 }
 
@@ -344,7 +344,7 @@ fn word(action: &str, user_agent_publishes: bool, outcome: Outcome) -> String {
     let word = match action.contains(' ') {
         false => action,
         true => {
-            let mut each = action.split(", ").filter_map(|one| one.split_once(' '));
+            let mut each = action.split(", ").filter_map(|one| one.split_once(": "));
             let outcome = if user_agent_publishes { outcome } else { Outcome::Unverifiable };
             each.find(|(name, _)| *name == outcome.as_str()).map_or("", |(_, word)| word)
         }

@@ -144,7 +144,7 @@ fn words(treatments: &[(Outcome, Treatment)]) -> String {
         return first.as_str().to_owned();
     }
     let each =
-        treatments.iter().map(|(outcome, one)| format!("{} {}", outcome.as_str(), one.as_str()));
+        treatments.iter().map(|(outcome, one)| format!("{}: {}", outcome.as_str(), one.as_str()));
     each.collect::<Vec<_>>().join(", ")
 }
 

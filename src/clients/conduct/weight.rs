@@ -61,6 +61,8 @@ pub struct Weighed<'r> {
 struct PaceCheck<'r> {
     /// Set if it came too soon for an enforced pace.
     early: Option<Early<'r>>,
+    /// Whether it came too soon for a pace that is only measured.
+    is_noted: bool,
     /// The request, if it passes.
     hop: Option<Hop>,
 }
@@ -71,7 +73,8 @@ impl Conduct {
         Self { ledger, ..Self::default() }
     }
 
-    /// Weighs a decision and counts the request. A request that comes too soon is throttled. While
+    /// Weighs a decision and counts the request. A request that comes too soon is throttled; where the
+    /// pace is only measured, an allowed one passes and has the reason. While
     /// the breaker is open, Beadle refuses nothing. Without ladder, breaker and pace this takes no
     /// lock and reads no time.
     pub fn weigh<'r>(
@@ -89,7 +92,7 @@ impl Conduct {
         let fleet = self.fleet(knowledge.moment().steady);
         sighting.climb(&decision, now, (fleet, metrics));
         let is_block = decision.action == Action::Block;
-        let PaceCheck { early, hop } = match is_block {
+        let PaceCheck { early, is_noted, hop } = match is_block {
             true => PaceCheck::default(),
             false => self.measure(sighting, &decision, knowledge, metrics),
         };
@@ -103,6 +106,9 @@ impl Conduct {
                 (Action::Throttle, Reason::TooSoon)
             }
             (None, Some(_)) => (Action::Throttle, Reason::Slowed),
+            (None, None) if is_noted && decision.reason == Reason::Allow => {
+                (decision.action, Reason::TooSoon)
+            }
             (None, None) => (decision.action, decision.reason),
         };
         Weighed { decision: Decision { action, reason, ..decision }, early, hop }
@@ -159,9 +165,10 @@ impl Conduct {
         if pace.record.is_some() && decision.standing.outcome != Outcome::Contradicted {
             metrics.pace(&site.name, label(Some(name)), checked.is_ok());
         }
+        let is_noted = checked.is_err() && !pace.is_enforced;
         let early = checked.err().filter(|_| pace.is_enforced);
         let early = early.map(|too_soon| Early { pace, too_soon });
         let hop = early.is_none().then(|| Hop { key, number: free.unwrap_or_default() });
-        PaceCheck { early, hop }
+        PaceCheck { early, is_noted, hop }
     }
 }

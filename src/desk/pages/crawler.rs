@@ -319,7 +319,7 @@ fn facts(entry: &Crawler) -> Vec<Fact> {
     facts.extend(entry.list_in_words().map(|list| fact("from", &list)));
     let evidence = [
         (!entry.ip_ranges().is_empty()).then_some("addresses"),
-        (!entry.reverse_dns().is_empty()).then_some("names of addresses"),
+        (!entry.reverse_dns().is_empty()).then_some("reverse DNS"),
         entry.signature_agent().map(|_| "signatures"),
     ];
     let evidence: Vec<_> = evidence.into_iter().flatten().collect();

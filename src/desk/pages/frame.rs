@@ -97,7 +97,7 @@ impl NoAnswer {
     pub(super) fn sentence(&self) -> String {
         match self {
             Self::NoDatabase => "The policy names no database, so nothing is kept to look at. \
-                                 Set violations.database."
+                                 Set violations.database, and restart Beadle."
                 .to_owned(),
             Self::Unreadable(why) => format!("The database can't be read: {why}"),
         }

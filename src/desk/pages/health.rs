@@ -75,8 +75,10 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
     let verifier = published.verifier.as_deref();
     troubles.extend(verifier.into_iter().flat_map(of_evidence));
     for (site, replaced) in live.handles.replaced.load().iter() {
-        let sentence =
-            format!("{site}: {}. Write 'source: merge' to keep them.", replaced.summary());
+        let sentence = format!(
+            "{site}: {}. Write 'source: merge' to keep the origin's rules.",
+            replaced.summary()
+        );
         troubles.push(Trouble { sentence, link: Some((link::robots(site), "Rules")) });
     }
     let sites = || served(&published);
@@ -398,7 +400,7 @@ fn evidence(verifier: &Verifier, handles: &Handles) -> Vec<Fact> {
         (true, true) => "none looked up yet".to_owned(),
         (true, false) => lookups.join(", "),
     };
-    facts.push(fact("names of addresses", names));
+    facts.push(fact("reverse DNS", names));
     facts
 }
 

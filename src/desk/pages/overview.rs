@@ -230,7 +230,7 @@ fn tiles(review: &Review<'_>, here: &Here) -> Vec<Tile> {
         note: if review.is_compared { format!("{} before", of(before)) } else { String::new() },
     };
     vec![
-        tile("Requests of crawlers", now.all.requests, before.all.requests),
+        tile("Requests of crawlers and programs", now.all.requests, before.all.requests),
         Tile {
             link: here.violations("", ""),
             ..tile("Violations", now.all.violations, before.all.violations)

@@ -10,12 +10,19 @@ use crate::review::report::{Cell, Section, number::grouped};
 struct Sheet<'s> {
     section: &'s Section,
     has_headings: bool,
+    /// The link of the first cell of each row, if it has one.
+    links: &'s [String],
 }
 
 /// The table and the remarks of a section as HTML, without its heading.
 pub(super) fn sheet(section: &Section) -> String {
+    linked_sheet(section, &[])
+}
+
+/// The same; the first cell of each row is a link.
+pub(super) fn linked_sheet(section: &Section, links: &[String]) -> String {
     let has_headings = section.table.columns.iter().any(|column| !column.heading.is_empty());
-    match (Sheet { section, has_headings }).render() {
+    match (Sheet { section, has_headings, links }).render() {
         Ok(html) => html,
         Err(error) => {
             tracing::error!(%error, "section not written");
@@ -29,6 +36,10 @@ impl Sheet<'_> {
     fn name<'t>(&self, text: &'t str) -> (&'t str, bool) {
         let name = text.trim_start();
         (name, name.len() < text.len())
+    }
+
+    fn link(&self, row: &usize) -> Option<&String> {
+        self.links.get(*row)
     }
 
     fn bar(&self, part: &u64, whole: &u64) -> String {

@@ -9,7 +9,7 @@ use super::{
     conditions::Asked,
     frame::{Answer, Frame, ask, live},
     link,
-    sheet::sheet,
+    sheet::linked_sheet,
     span::{Days, SpanLink},
     time::second,
 };
@@ -50,13 +50,20 @@ pub(super) async fn impostors(
     let days = Days::wanted(&wanted.days, &mut faults);
     let span = days.until((view.now)());
     let all = ask(&view, move |store| Impostors::all(store, span, None)).await?;
+    let lead = match view.live.get().map(|live| live.handles.published.load().verifier.is_some()) {
+        Some(false) => "Claims are not checked now: the policy has no section 'evidence'.",
+        _ => "Evidence contradicts the claims of these clients: they are other programs.",
+    };
+    let since = second(span.from);
+    let links = all.iter().map(|one| link::impostors(&one.product_token, "", &since));
+    let links: Vec<String> = links.collect();
     let page = Page {
         frame: Frame::new(&view, "/crawlers"),
         title: "Crawlers that impostors claim to be",
-        lead: "Evidence contradicts the claims of these clients: they are other programs.",
+        lead,
         faults,
         spans: days.links(|days| link::with_query("/impostors", &[("days", days)])),
-        tables: vec![(String::new(), sheet(&Impostors::section(&all)))],
+        tables: vec![(String::new(), linked_sheet(&Impostors::section(&all), &links))],
     };
     Ok(html(&page).into_response())
 }
@@ -76,7 +83,9 @@ pub(super) async fn ladder(State(view): State<View>) -> Answer {
                 true => "All crawlers are on the lowest rung.",
                 false => "A crawler comes down then if it obeys the rules from now on.",
             };
-            (site.name.clone(), sheet(&Section::new("", table).remark(remark)))
+            let names = all.iter().map(|(step, _)| &step.key.product_token);
+            let links: Vec<String> = names.map(|name| link::crawler(name, &[])).collect();
+            (site.name.clone(), linked_sheet(&Section::new("", table).remark(remark), &links))
         })
         .collect();
     let page = Page {

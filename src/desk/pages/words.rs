@@ -117,9 +117,9 @@ pub(super) fn read(read: &RobotsRead) -> &'static str {
 /// What became of a recorded request.
 pub(super) fn done(action: &str) -> &'static str {
     match action {
-        "log" => "It was recorded and passed.",
-        "throttle" => "It was asked to come later.",
-        "block" => "It was refused.",
+        "log" => "The request was recorded and passed.",
+        "throttle" => "The client was asked to come later.",
+        "block" => "The request was refused.",
         _ => "",
     }
 }

@@ -293,6 +293,7 @@ const fn key(column: RecordColumn) -> &'static str {
         RecordColumn::Pattern => "robots_pattern",
         RecordColumn::Path => condition::PAGE,
         RecordColumn::ClientIp => "client_ip",
+        RecordColumn::Site => "site",
         RecordColumn::Day => {
             "concat(substring(toString(day), 1, 4), '-', substring(toString(day), 5, 2), '-', \
              substring(toString(day), 7, 2))"

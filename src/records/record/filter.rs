@@ -82,6 +82,8 @@ pub enum RecordColumn {
     ClientIp,
     /// The day of UTC, as `2026-11-20`.
     Day,
+    /// The site.
+    Site,
 }
 
 impl Listing {

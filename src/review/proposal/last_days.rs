@@ -44,6 +44,7 @@ impl PastRow {
         let Self { product_token, requests, violations, .. } = self;
         let mut text = format!("{product_token}: {}", count(*requests, "request"));
         match (act, self.beyond_limit) {
+            (Act::Limit { .. }, Some(0)) => text.push_str(", none of them surely beyond the limit"),
             (Act::Limit { .. }, Some(beyond)) => {
                 text.push_str(&format!(", at least {beyond} of them beyond the limit"));
             }

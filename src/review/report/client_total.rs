@@ -129,7 +129,7 @@ impl Tally {
         let is_violation = tally::is_violation(action, reason);
         let is_judged = !is_unjudged && !is_contradicted;
         add(&mut self.judged, is_judged);
-        add(&mut self.broken, is_judged && (is_violation || is_disallowed));
+        add(&mut self.broken, is_judged && (is_violation || is_disallowed || is_too_soon));
         if violations > 0 {
             add(self.reasons.entry(reason.clone()).or_default(), true);
         }
@@ -175,6 +175,7 @@ mod tests {
             ("unknown", "disallow", "pass", "robots.disallow.grace", "", 500),
             ("unknown", "disallow", "pass", "robots.disallow.spared", "", 6),
             ("contradicted", "allow", "block", "claim.contradicted", "never", 7),
+            ("unknown", "allow", "pass", "robots.crawl_delay", "", 30),
             ("unknown", "allow", "pass", "enforcement.off", "", 8),
             ("unknown", "allow", "pass", "robots.unbound", "", 9),
         ] {
@@ -184,13 +185,13 @@ mod tests {
             let key = key.map(Text::word).to_vec();
             tally.add(&Counted { key, requests, violations, ..Counted::default() });
         }
-        assert_eq!(tally.all, Count { requests: 1_569, violations: 34 });
+        assert_eq!(tally.all, Count { requests: 1_599, violations: 34 });
         assert_eq!((tally.fetches, tally.confirmed, tally.contradicted), (1, 1_001, 7));
         assert_eq!((tally.refused, tally.forms, tally.classes().count()), (25, 11, 1));
         assert_eq!((tally.never, tally.older, tally.current), (20, 3, 4));
         assert_eq!(tally.contradicted_violations, 7);
-        assert_eq!((tally.too_soon, tally.judged, tally.broken), (4, 1_544, 33));
-        assert_eq!((tally.own(), tally.reasons.len()), (1_562, 4));
+        assert_eq!((tally.too_soon, tally.judged, tally.broken), (34, 1_574, 63));
+        assert_eq!((tally.own(), tally.reasons.len()), (1_592, 4));
         assert_eq!(tally.class(), Some(&Text::word("crawler")));
     }
 }

@@ -61,6 +61,12 @@ impl Span {
         Question { since: self.before, until: self.from, ..Question::default() }
     }
 
+    /// Its ends in words: `2026-11-15 10:00 to 2026-11-22 10:31 UTC`.
+    pub fn in_words(&self) -> String {
+        let [from, until] = [self.from, self.until].map(|time| time.strftime("%F %H:%M"));
+        format!("{from} to {until} UTC")
+    }
+
     /// Its length in words: `7 days`, `5 hours`.
     pub fn length(&self) -> String {
         let plural = |number: i64, unit| match number {

@@ -48,7 +48,8 @@ words! {
         /// The client is a proven impostor, and the site records or refuses impostors whatever the
         /// rules allow.
         Impostor = "claim.contradicted",
-        /// The request came before the `Crawl-delay` was over that the crawler promises to keep.
+        /// The request came before the `Crawl-delay` was over that the crawler promises to keep. One that
+        /// passes is no violation: the pace is only measured.
         TooSoon = "robots.crawl_delay",
         /// The request came before the pace of the crawler's rung allows it.
         Slowed = "ladder.throttle",

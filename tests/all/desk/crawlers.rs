@@ -108,7 +108,7 @@ fn crawlers_are_listed_sorted_and_filtered() {
 #[test]
 fn the_scorecard_says_what_the_command_says() {
     let beadle = with_a_week();
-    for token in ["GPTBot", "Googlebot", "CCBot", "Amazonbot"] {
+    for token in ["GPTBot", "Googlebot", "CCBot", "DotBot"] {
         let page = text(&beadle, &format!("/crawlers/{token}"));
         let score = Command::new(PROGRAM)
             .args(["crawlers", "score", token, "--format", "json", "--config"])
@@ -128,8 +128,12 @@ fn the_scorecard_says_what_the_command_says() {
         for (reason, _) in score["reasons"].as_object().expect("an object") {
             assert!(page.contains(reason.as_str()), "{token}: {reason}");
         }
-        for part in ["In figures", "Fetches of robots.txt", "Pace kept", "svg class=\"chart wide\""]
-        {
+        for part in [
+            "In figures",
+            "Fetches of robots.txt",
+            "Too soon for the pace",
+            "svg class=\"chart wide\"",
+        ] {
             assert!(page.contains(part), "{token}: {part}");
         }
     }
@@ -186,7 +190,7 @@ fn a_name_that_nobody_knows_is_answered_with_the_nearest() {
 
     let none = Setup::site(origin.port, "").violations("  log: $DIR/violations.jsonl\n").start();
     for path in ["/crawlers", "/crawlers/GPTBot", "/crawlers/GPTBot/evidence.zip"] {
-        assert!(text(&none, path).contains("Set violations.database."), "{path}");
+        assert!(text(&none, path).contains("Set violations.database"), "{path}");
     }
 }
 
@@ -392,7 +396,7 @@ fn pages_and_answers_about_a_crawler_are_the_same_with_and_without_impostors() {
     assert!(rows[0].get("standing").is_none(), "{counts}");
     // 3,000 by the one series, 3,000 by the other.
     let page = text(&with, "/impostors");
-    assert!(page.contains("<td>GPTBot</td><td class=\"number\">6,000</td>"), "{page}");
+    assert!(page.contains(">GPTBot</a></td><td class=\"number\">6,000</td>"), "{page}");
     assert!(page.contains("192.0.2.0/24 (3000)"), "{page}");
     assert!(!text(&without, "/impostors").contains("<td>GPTBot</td>"));
     let listed = Command::new(PROGRAM)

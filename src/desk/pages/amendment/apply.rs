@@ -4,7 +4,6 @@ use axum::{
     Form,
     extract::{State, rejection::FormRejection},
     http::StatusCode,
-    response::{IntoResponse, Redirect},
 };
 
 use super::{
@@ -14,10 +13,7 @@ use super::{
 use crate::{
     desk::{
         admin::View,
-        pages::{
-            frame::{Answer, live, notice, work},
-            link,
-        },
+        pages::frame::{Answer, live, notice, work},
     },
     state::publication::{Outcome, rewrite},
 };
@@ -52,11 +48,9 @@ pub(super) async fn write(
     tracing::info!(site, crawler, act, section, "policy file changed on the desk");
     let findings = match live(&view)?.reloads.outcome("desk").await {
         Some(Outcome::Applied | Outcome::Unchanged) => {
-            let page = match section.as_str() {
-                "" => link::crawler(crawler, &[]),
-                _ => "/policy".to_owned(),
-            };
-            return Ok(Redirect::to(&page).into_response());
+            let text = "The policy file is written, and it is in force. What changed stands on the \
+                        page /policy/history, with a way back.";
+            return Ok(notice(&view, StatusCode::OK, "In force", text));
         }
         Some(Outcome::Refused(findings)) => findings,
         None => Vec::new(),

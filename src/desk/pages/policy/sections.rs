@@ -157,7 +157,7 @@ pub(super) fn evidence(evidence: Option<&Evidence>) -> Group {
                 },
             ),
             fact("published address lists", yes(evidence.ip_ranges)),
-            fact("names of addresses", yes(evidence.reverse_dns)),
+            fact("reverse DNS", yes(evidence.reverse_dns)),
             fact("signatures", yes(evidence.signatures)),
             fact("lists are fetched every", time(evidence.refresh)),
             fact(

@@ -7,7 +7,8 @@ use crate::{
     base::escape,
     desk::pages::words::class,
     rules::policy::{
-        Breaker, Enforcement, Grace, Ladder, Mode, OtherForms, Override, PaceMode, Site, Source,
+        Breaker, Enforcement, Grace, Ladder, Mode, OtherForms, Override, PaceMode, RateLimit, Site,
+        Source,
     },
 };
 
@@ -111,6 +112,7 @@ fn enforcement(enforcement: &Enforcement) -> Vec<Fact> {
     facts.extend(enforcement.ladder.as_ref().map(|ladder| fact("ladder", steps(ladder))));
     facts.extend([
         list("overrides", enforcement.overrides.iter().map(exception), "none"),
+        list("rate limits", enforcement.rate_limits.iter().map(limit), "none"),
         fact("breaker", breaker(enforcement.breaker.as_ref())),
         fact(
             "too soon",
@@ -183,11 +185,25 @@ fn breaker(breaker: Option<&Breaker>) -> String {
 }
 
 fn exception(one: &Override) -> String {
-    let mut tokens: Vec<String> = one.tokens.iter().map(|token| token.to_string()).collect();
+    let mut text = names(one.tokens.iter().map(|token| token.to_string()), one.all);
+    let standings: Vec<&str> = one.standings.iter().map(|standing| standing.as_str()).collect();
+    if !standings.is_empty() {
+        text.push_str(&format!(", if {}", standings.join(" or ")));
+    }
+    format!("{text}: {}", one.mode.as_str())
+}
+
+fn limit(one: &RateLimit) -> String {
+    let tokens = one.tokens.iter().map(|token| token.as_str().to_owned());
+    format!("{}: {one}, {}", names(tokens, one.all), one.mode.as_str())
+}
+
+fn names(tokens: impl Iterator<Item = String>, are_all: bool) -> String {
+    let mut tokens: Vec<String> = tokens.collect();
     tokens.sort_unstable();
     let more = tokens.len().saturating_sub(SHOWN);
     tokens.truncate(SHOWN);
-    if one.all {
+    if are_all {
         tokens.insert(0, "every crawler".to_owned());
     }
     let mut text = match tokens.join(", ") {
@@ -197,9 +213,5 @@ fn exception(one: &Override) -> String {
     if more > 0 {
         text.push_str(&format!(" and {more} more"));
     }
-    let standings: Vec<&str> = one.standings.iter().map(|standing| standing.as_str()).collect();
-    if !standings.is_empty() {
-        text.push_str(&format!(", if {}", standings.join(" or ")));
-    }
-    format!("{text}: {}", one.mode.as_str())
+    text
 }

@@ -47,12 +47,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let (since, until) = lookup::span(&args.since, args.until.as_deref(), now)?;
     let store = lookup::database(&policy)?;
     let site = args.site.as_deref().map(|host| lookup::site(&policy, &store, host)).transpose()?;
-    let all = Impostors::all(&store, Span::new(since, until, now), site.as_deref())?;
+    let span = Span::new(since, until, now);
+    let all = Impostors::all(&store, span, site.as_deref())?;
     match args.format {
         Format::Json => all.iter().try_for_each(|one| json(out, one))?,
         Format::Text => {
             let (title, sections) = ("Impostors".to_owned(), vec![Impostors::section(&all)]);
-            let document = Document { title, lead: Vec::new(), sections };
+            let document = Document { title, lead: vec![span.in_words()], sections };
             out.write_all(text(&document, screen(None)).as_bytes())?;
         }
     }

@@ -77,9 +77,13 @@ pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, 
 
     let Some(bundle) = gather(&store, &policy, &wanted)? else {
         let place = site.map(|site| format!(" on {site}")).unwrap_or_default();
+        let or = match options.claimant {
+            Claimant::Crawler => " (or ask for its impostors: --impostors only)",
+            Claimant::Impostor => "",
+        };
         return Err(Error::Refused(format!(
             "no violations {} {product_token}{place} from {since:.0} to {until:.0}, so there is \
-             nothing to prove (name an earlier --since)",
+             nothing to prove: name an earlier --since{or}",
             of(options.claimant.standing())
         )));
     };
@@ -103,7 +107,7 @@ pub(super) fn write(options: &Options<'_>, out: &mut dyn Write) -> Result<Exit, 
         violations: bundle.violations,
         files: bundle.files.len(),
     };
-    report(&row, options.format, out)?;
+    report(&row, &bundle.recipient, options.format, out)?;
     if bundle.is_cut {
         remark(&format!(
             "only the latest {MAX_RECORDS} violations are in it (choose a later --since)"
@@ -117,7 +121,12 @@ const fn of(standing: Option<&str>) -> &'static str {
     if standing.is_some() { "by impostors of" } else { "of" }
 }
 
-fn report(row: &BundleRow<'_>, format: Format, out: &mut dyn Write) -> Result<(), Error> {
+fn report(
+    row: &BundleRow<'_>,
+    recipient: &str,
+    format: Format,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     if format == Format::Json {
         return json(out, row);
     }
@@ -126,6 +135,7 @@ fn report(row: &BundleRow<'_>, format: Format, out: &mut dyn Write) -> Result<()
     let noun = if *violations == 1 { "violation" } else { "violations" };
     writeln!(out, "{file}: {violations} {noun} {of} {product_token}")?;
     writeln!(out, "SHA-256 {sha256}")?;
+    writeln!(out, "To: {recipient}")?;
     writeln!(
         out,
         "'message.txt' in it is the draft of a message; read it and the records before you send them."

@@ -106,4 +106,6 @@ pub(super) enum By {
     Day,
     /// The standing of the claim; 'contradicted' is impostors.
     Standing,
+    /// The site.
+    Site,
 }

@@ -1,4 +1,4 @@
-//! Violations counted by crawler, rule, path, network, day or standing.
+//! Violations counted by crawler, rule, path, network, day, standing or site.
 
 use std::{cmp::Reverse, collections::HashMap, io::Write};
 
@@ -63,6 +63,7 @@ impl By {
             Self::Network => "NETWORK",
             Self::Day => "DAY",
             Self::Standing => "STANDING",
+            Self::Site => "SITE",
         }
     }
 
@@ -79,6 +80,7 @@ impl By {
             Self::Network => network(&violation.client_ip),
             Self::Day => violation.time.strftime("%Y-%m-%d").to_string(),
             Self::Standing => violation.standing.to_string(),
+            Self::Site => violation.site.to_string(),
         })
     }
 }

@@ -27,7 +27,7 @@ use crate::{
 
 mod args; // the options
 mod columns; // a record as a row of a table
-mod count_rows; // violations counted by crawler, rule, path, network, day or standing
+mod count_rows; // violations counted by one value
 mod forms; // the form of a path, beside its record
 mod hours; // counts by hour
 mod printer; // records as text, JSON lines or CSV

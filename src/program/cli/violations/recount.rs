@@ -78,6 +78,7 @@ const fn columns(by: By) -> &'static [RecordColumn] {
         By::Network => &[RecordColumn::ClientIp],
         By::Day => &[RecordColumn::Day],
         By::Standing => &[RecordColumn::Standing],
+        By::Site => &[RecordColumn::Site],
     }
 }
 
@@ -105,7 +106,7 @@ pub(super) fn of_hours(by: By, source: &Source, filter: &Filter) -> Result<Count
                     add(Key::from(place), violations, violations);
                 }
             }
-            By::Crawler | By::Rule | By::Day | By::Standing => {
+            By::Crawler | By::Rule | By::Day | By::Standing | By::Site => {
                 let by_action = [Dimension::Action].into_iter().chain(dimensions(by));
                 let question = Question { by: by_action.collect(), ..question };
                 for one in store.counted(&question)? {
@@ -117,7 +118,7 @@ pub(super) fn of_hours(by: By, source: &Source, filter: &Filter) -> Result<Count
             }
         }
     }
-    // A quiet day is a fact; a crawler or a rule without a violation is not asked for.
+    // A quiet day is a fact; anything else without a violation is not asked for.
     tally.retain(|_, (violations, _)| by == By::Day || *violations > 0);
     Ok(Counts::of(by, tally, unreadable, filter.limit))
 }
@@ -128,6 +129,7 @@ fn dimensions(by: By) -> impl Iterator<Item = Dimension> {
         By::Rule => &[Dimension::Reason, Dimension::Directive, Dimension::Pattern],
         By::Day => &[Dimension::Day],
         By::Standing => &[Dimension::Standing],
+        By::Site => &[Dimension::Site],
         By::Path | By::Network => &[],
     };
     dimensions.iter().copied()

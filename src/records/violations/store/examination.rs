@@ -26,9 +26,9 @@ const FIRST: &str =
 const HOUR: i64 = 3_600_000;
 const RECORDS_BY_HOUR: &str =
     "SELECT time / 3600000 * 3600000, count(*) FROM violations GROUP BY 1";
-/// The violations that had a record.
-const COUNTS_BY_HOUR: &str = "SELECT hour, sum(iif(action = 'pass', 0, requests - folded - dropped)) \
-    FROM rollups JOIN series ON id = series GROUP BY hour";
+/// The requests that had a record. Those beyond a limit have none.
+const COUNTS_BY_HOUR: &str = "SELECT hour, sum(iif(action = 'pass' OR reason IN ('limit', 'people_first'), \
+    0, requests - folded - dropped)) FROM rollups JOIN series ON id = series GROUP BY hour";
 const SIZES: &str = "SELECT coalesce(tbl_name, size.name), sum(size.bytes) \
     FROM (SELECT name, pgsize AS bytes FROM dbstat WHERE aggregate = TRUE) AS size \
     LEFT JOIN sqlite_schema ON sqlite_schema.name = size.name GROUP BY 1 ORDER BY 2 DESC, 1";

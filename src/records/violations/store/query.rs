@@ -180,6 +180,7 @@ const fn sql(column: RecordColumn) -> &'static str {
         RecordColumn::Pattern => "robots_pattern",
         RecordColumn::Path => "substr(path, 1, instr(path || '?', '?') - 1)",
         RecordColumn::ClientIp => "client_ip",
+        RecordColumn::Site => "site",
         RecordColumn::Day => "strftime('%Y-%m-%d', time / 1000, 'unixepoch')",
     }
 }

@@ -25,6 +25,7 @@ use super::{
     contents::contents,
     file::File,
     material::{Counts, MAX_RECORDS, Material, Served},
+    message::recipient,
 };
 
 /// The most bytes of robots.txt files that are read; older ones are left out.
@@ -52,6 +53,8 @@ pub struct Wanted<'a> {
 pub struct Bundle {
     /// Its files.
     pub files: Vec<File>,
+    /// The address of the operator, or how to find one.
+    pub recipient: String,
     /// The violations in it.
     pub violations: usize,
     /// Whether earlier records of the span are left out, because there are too many.
@@ -114,7 +117,14 @@ pub fn gather(
         leaps,
     };
     let files = contents(&material);
-    Ok(Some(Bundle { files, violations: material.records.len(), is_cut, are_editions_cut }))
+    let recipient = recipient(material.crawler);
+    Ok(Some(Bundle {
+        files,
+        recipient,
+        violations: material.records.len(),
+        is_cut,
+        are_editions_cut,
+    }))
 }
 
 fn back(time: Timestamp, by: Duration) -> Timestamp {

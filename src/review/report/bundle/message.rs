@@ -13,9 +13,6 @@ use crate::{
 
 use super::summary::{Facts, several};
 
-/// The most rules that a message quotes.
-const MOST_RULES: usize = 3;
-
 pub(super) fn text(facts: &Facts<'_>) -> String {
     let mut text = String::new();
     // Writing to a String can't fail.
@@ -122,13 +119,17 @@ fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result
     if never > 0 {
         writeln!(out, "- Before {never} of them, we saw no fetch of robots.txt under this name.")?;
     }
-    let (rules, _) = facts.rules();
+    let (rules, more) = facts.rules();
     writeln!(out, "\nThe rules:")?;
-    rules.iter().take(MOST_RULES).try_for_each(|(rule, count)| writeln!(out, "- {rule}: {count}"))
+    rules.iter().try_for_each(|(rule, count)| writeln!(out, "- {rule}: {count}"))?;
+    if more > 0 {
+        writeln!(out, "- and {}", several(more as u64, "more rule", "more rules"))?;
+    }
+    Ok(())
 }
 
 /// The operator's published contact, or how to find one.
-fn recipient(crawler: Option<&Crawler>) -> String {
+pub(super) fn recipient(crawler: Option<&Crawler>) -> String {
     let contact = crawler.and_then(Crawler::contact).map(shown);
     contact.unwrap_or_else(|| {
         let page = crawler.and_then(Crawler::documentation);

@@ -1,6 +1,6 @@
 //! What the database is asked for a review, and its answers.
 
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::Timestamp;
 
 use crate::{
     records::{
@@ -34,7 +34,7 @@ pub struct Answers {
     pub before: Period,
     /// The counts of the span by product token, [`Span::period`] and standing, in this order.
     pub times: Vec<Counted>,
-    /// The start of the first day with counts, in both spans.
+    /// The first hour with counts, of any site.
     pub first_counts: Option<Timestamp>,
 }
 
@@ -61,22 +61,16 @@ impl Answers {
     pub fn of(store: &Store, span: Span, site: Option<String>) -> Result<Self, Error> {
         let of = |question: Question| Question { site: site.clone(), ..question };
         let (here, before) = (of(span.question()), of(span.question_before()));
-        let both = Question { since: before.since, ..here.clone() };
         let times = vec![Dimension::ProductToken, span.period(), Dimension::Standing];
         Ok(Self {
             span,
             now: Period::of(store, &here, MOST_PATHS)?,
             before: Period::of(store, &before, MOST_PATHS_BEFORE)?,
             times: store.counted(&Question { by: times, ..here })?,
-            first_counts: store.first_hour(&both)?.map(day),
+            first_counts: store.first_counted_hour()?,
             site,
         })
     }
-}
-
-/// The start of the day that contains the hour.
-fn day(hour: Timestamp) -> Timestamp {
-    hour.to_zoned(TimeZone::UTC).start_of_day().map_or(hour, |day| day.timestamp())
 }
 
 impl Period {

@@ -15,11 +15,7 @@ impl<'c> Review<'c> {
     /// The review of these answers. Operators are those of the catalogue.
     pub fn of(answers: &Answers, catalogue: &'c Catalogue) -> Self {
         let Answers { span, site, now, before, times, first_counts } = answers;
-        let total_before = total(&before.crawlers);
-        let is_compared = total_before.all.requests > 0;
-        // The first day with counts may have hours before them.
-        let here = times.iter().filter_map(|counted| counted.key.get(1)?.parse().ok()).min();
-        let axis = Axis::of(span, if is_compared { *first_counts } else { here });
+        let axis = Axis::of(span, *first_counts);
         let crawlers = crawlers(answers, catalogue, axis);
         let mut bars = vec![Count::default(); axis.count()];
         for counted in times {
@@ -31,10 +27,10 @@ impl<'c> Review<'c> {
         Self {
             span: *span,
             site: site.clone(),
-            is_compared,
+            is_compared: first_counts.is_some_and(|first| first < span.from),
             first_counts: first_counts.filter(|first| *first > span.before),
             total: total(&now.crawlers),
-            total_before,
+            total_before: total(&before.crawlers),
             people: (now.people, before.people),
             rules: rules(&now.rules, &before.rules),
             paths: paths(&now.paths, &before.paths),

@@ -7,6 +7,8 @@ use crate::{records::tally::Claimant, review::report::Tally, rules::crawlers::Cl
 
 /// A crawler with fewer judged requests is not compared by its behaviour.
 pub(super) const LEAST_JUDGED: u64 = 100;
+/// The crawlers that behave best break the rules with one request in this number at most.
+const BEST: u64 = 20;
 /// The most crawlers of each kind that stand out.
 const MOST: usize = 5;
 
@@ -35,6 +37,7 @@ impl<'c> Review<'c> {
             class.is_some_and(|class| class.as_str() == Class::Crawler.as_str())
                 && row.product_token != NO_NAME
                 && row.now.judged >= LEAST_JUDGED
+                && row.now.broken <= row.now.judged / BEST
         };
         let mut rows: Vec<_> = self.own().filter(is_crawler).collect();
         rows.sort_by(|a, b| {

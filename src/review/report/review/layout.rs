@@ -89,9 +89,8 @@ impl PathRow {
 
 fn lead(review: &Review<'_>) -> Vec<String> {
     let span = &review.span;
-    let (from, until) = (span.from.strftime("%F %H:%M"), span.until.strftime("%F %H:%M"));
     let length = span.length();
-    let mut lead = vec![format!("{from} to {until} UTC: {length}, against the {length} before.")];
+    let mut lead = vec![format!("{}: {length}, against the {length} before.", span.in_words())];
     if review.total.all.requests == 0 && review.people.0 == 0 {
         lead.push("Nothing was counted in this time.".to_owned());
     }
@@ -215,8 +214,10 @@ fn conduct(review: &Review<'_>, most: usize) -> Section {
         let Tally { all, fetches, never, older, current, too_soon, .. } = &row.now;
         let numbers = [*fetches, *never, *older, *current, *too_soon].map(grouped);
         let [fetches, never, older, current, too_soon] = numbers.map(Cell::from);
-        let confirmed = share(row.now.confirmed, all.requests).into();
-        let contradicted = share(row.now.contradicted, all.requests).into();
+        // Nothing was checked where nothing is known.
+        let whole = if row.now.confirmed + row.now.contradicted > 0 { all.requests } else { 0 };
+        let confirmed = share(row.now.confirmed, whole).into();
+        let contradicted = share(row.now.contradicted, whole).into();
         [row.name().into(), fetches, never, older, current, too_soon, confirmed, contradicted]
     };
     let columns = [

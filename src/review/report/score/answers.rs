@@ -44,7 +44,7 @@ pub struct Answers {
     pub fetches: Vec<Fetch>,
     /// The editions that were in force in both spans.
     pub editions: Vec<Edition>,
-    /// The first hour with counts of any crawler, in both spans.
+    /// The first hour with counts, of any site.
     pub first_counts: Option<Timestamp>,
 }
 
@@ -91,7 +91,7 @@ impl Answers {
             read,
             fetches,
             editions: store.latest_editions(span.before, None, MOST_EDITIONS)?.0,
-            first_counts: store.first_hour(&both)?,
+            first_counts: store.first_counted_hour()?,
             span,
             site,
             product_token,

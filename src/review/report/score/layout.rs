@@ -16,10 +16,9 @@ use crate::{
 /// The scorecard as a document.
 pub fn document(score: &Score<'_>) -> Document {
     let span = &score.span;
-    let (from, until) = (span.from.strftime("%F %H:%M"), span.until.strftime("%F %H:%M"));
     let length = span.length();
     let site = score.site.as_ref().map(|site| format!(" on {site}")).unwrap_or_default();
-    let mut lead = vec![format!("{from} to {until} UTC: {length}, against the {length} before.")];
+    let mut lead = vec![format!("{}: {length}, against the {length} before.", span.in_words())];
     if let Some(entry) = score.entry {
         let operator = entry.operator().unwrap_or("unknown operator");
         lead.insert(0, format!("{operator}, {}", entry.purpose().as_str()));
@@ -58,7 +57,20 @@ fn facts(score: &Score<'_>) -> Section {
         format!("most: {} at {}", grouped(requests), hour.strftime("%F %H:%M"))
     });
     let share_of = |part| share(part, now.all.requests);
-    let kept = share(now.all.requests.saturating_sub(now.too_soon), now.all.requests);
+    let too_soon = match now.too_soon {
+        0 => none(),
+        _ => format!("{} of the judged requests", share(now.too_soon, now.judged)),
+    };
+    let (claims, open) = match (now.confirmed, now.open()) {
+        (0, open) => ("-".to_owned(), open),
+        (confirmed, open) => (share(confirmed, now.own()), open),
+    };
+    let open = match open {
+        0 => none(),
+        open => format!("{} not checked, or without a way to check", count(open, "request")),
+    };
+    let limited = (now.limited > 0)
+        .then(|| row("Beyond your limits", grouped(now.limited), "no violations".to_owned()));
     let rows = [
         row("Requests", grouped(now.all.requests), compared(now.all.requests, before.all.requests)),
         row("  an hour", rate, busiest),
@@ -72,10 +84,11 @@ fn facts(score: &Score<'_>) -> Section {
         row("  had read an older edition", grouped(now.older), none()),
         row("  had read this edition", grouped(now.current), none()),
         row("Fetches of robots.txt", grouped(reading.fetches), often(score)),
-        row("Pace kept", kept, format!("{} came too soon", count(now.too_soon, "request"))),
-        row("Claim confirmed", share_of(now.confirmed), none()),
+        row("Too soon for the pace", grouped(now.too_soon), too_soon),
+        row("Claim confirmed", claims, open),
         row("Claims of impostors", grouped(score.impostors.requests), impostors(score)),
     ];
+    let rows: Vec<_> = rows.into_iter().chain(limited).collect();
     let columns = [("", Kind::Name), ("", Kind::Number), ("", Kind::Name)];
     Section::new("In figures", Table::new(columns).with(rows.len(), rows))
 }

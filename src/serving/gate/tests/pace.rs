@@ -6,6 +6,7 @@ use super::{
     BINGBOT, GOOGLEBOT, ONE, TWO,
     world::{Message, World},
 };
+use crate::records::counts::{Dimension, Question};
 
 fn site(enforcement: &str) -> String {
     format!(
@@ -49,6 +50,21 @@ fn other_modes_count_fast_requests_and_refuse_none() {
         assert_eq!(measured(&world, "kept"), 3.0, "{enforcement}");
         assert_eq!(world.violations(), 1, "the violation only: {enforcement}");
     }
+}
+
+#[test]
+fn a_fast_request_that_passes_is_counted_by_hour_and_is_no_violation() {
+    let world = World::with_database(&site("mode: log"));
+    assert_eq!(world.statuses("/page", BINGBOT, 12), [200; 12]);
+    let (store, _folder) = world.store();
+    let by = vec![Dimension::Action, Dimension::Reason];
+    let counted = store.counted(&Question { by, ..Question::default() }).expect("rows");
+    let of = |reason: &str| {
+        let one = counted.iter().find(|one| one.key[1].as_str() == reason).expect(reason);
+        (one.key[0].as_str(), one.requests, one.violations)
+    };
+    assert_eq!(of("robots.allow"), ("pass", 3, 0));
+    assert_eq!(of("robots.crawl_delay"), ("pass", 9, 0));
 }
 
 #[test]
