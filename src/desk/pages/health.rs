@@ -21,6 +21,9 @@ use crate::{
 /// A failure of an origin is of late for this long.
 const LATELY: SignedDuration = SignedDuration::from_mins(5);
 
+/// The group with a button for a test event.
+pub(super) const ALERTS: &str = "Alerts";
+
 /// The state of the program.
 pub(super) struct Health {
     pub(super) troubles: Vec<Trouble>,
@@ -88,11 +91,14 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
         || vec![fact("claims", "not checked: the policy has no section 'evidence'")],
         |verifier| evidence(verifier, &live.handles),
     );
+    let receivers = published.policy.policy.alerts.iter();
+    let receivers = receivers.map(|one| fact(one.format(), one.shown()));
     let groups = vec![
         Group { name: "Policy", facts: policy(live, &published, &state) },
         Group { name: "Records", facts: records(&live.handles) },
         Group { name: "Evidence", facts: evidence },
         Group { name: "People first", facts: sites().filter_map(people_first).collect() },
+        Group { name: ALERTS, facts: receivers.collect() },
     ];
     Health {
         troubles,
@@ -171,7 +177,8 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
             shown(to),
             time::second(at)
         );
-        troubles.push(Trouble { sentence, link: policy() });
+        let link = Some(("/#alerts".to_owned(), "Send a test event"));
+        troubles.push(Trouble { sentence, link });
     }
     for trouble in &state.fronts {
         let sentence = format!("{trouble}. Likely, {}. {}.", trouble.cause(), trouble.repair());
@@ -257,7 +264,7 @@ fn of_origin(
     if let Some(held) = state.quarantined.iter().find(|held| held.site == *name) {
         let sentence = format!(
             "{name}: the origin's new robots.txt is in quarantine, because {}. The one before stays \
-             in force. Correct it, or accept it.",
+             in force. Correct it, accept it, or discard it.",
             held.reason
         );
         add(sentence, Some((link::quarantine(name), "Compare and decide")));
