@@ -131,7 +131,8 @@ fn each_kind_of_event_arrives_signed_and_once() {
     let sites = format!(
         "  - hosts: [site.example]\n    origin: http://127.0.0.1:{0}\n    \
          robots_txt: {{ groups: [{{ user_agents: [\"*\"], disallow: [/private/] }}] }}\n    \
-         enforcement: {{ mode: block, breaker: {{ share: 50%, min_requests: 10, pause: 1h }} }}\n  \
+         enforcement: {{ mode: block, breaker: {{ share: 50%, min_requests: 10, pause: 1h }}, \
+         quiet: [{{ user_agents: [CCBot] }}] }}\n  \
          - hosts: [closing.example]\n    origin: http://127.0.0.1:{0}\n    \
          robots_txt: {{ source: origin }}\n",
         origin.port
@@ -143,7 +144,8 @@ fn each_kind_of_event_arrives_signed_and_once() {
         request.field("X-Forwarded-For", address).send(beadle.port).status
     };
 
-    // A crawler violates the rules for the first time. The webhook fails twice.
+    // A crawler violates the rules for the first time. The webhook fails twice. Another one is quiet.
+    get("CCBot/2.0", "203.0.113.2");
     get("GPTBot/1.2", "203.0.113.1");
     let event = wait_for_event(&all, "new_offender");
     assert_eq!(

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::origin_robots::{AS_IT_IS, CLOSED, GOOD, GPTBOT, OTHER, Reply, World};
-use crate::support::program::PROGRAM;
+use crate::support::{program::PROGRAM, wait_for};
 
 /// `robots accept`, with the policy named before or after the word, in turn.
 fn accept_verb(world: &World) -> std::process::Output {
@@ -71,6 +71,13 @@ fn a_quarantined_file_survives_a_restart_and_can_be_accepted() {
         let open = if origin_is_down { 502 } else { 200 };
         assert_eq!((world.status("/x"), world.status("/private/x")), (open, 403));
         assert_eq!(world.held(), 1.0);
+        // It is discarded, and then accepted after all.
+        let discarded = world.beadle.verb(&["robots", "discard"]);
+        assert!(discarded.status.success(), "{discarded:?}");
+        wait_for("the end of the alarm", || (world.held() == 0.0).then_some(()));
+        let remark = String::from_utf8(world.beadle.verb(&["robots"]).stderr).expect("UTF-8");
+        assert!(remark.contains("was discarded at"), "{remark}");
+        world.assert_serves(GOOD, "discarded");
         accept(&world);
         world.wait_until_served(CLOSED);
         assert_eq!(world.held(), 0.0);

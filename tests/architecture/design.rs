@@ -9,20 +9,20 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
         14_987,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_605),
-    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts", "edit"], 8_745),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_681),
+    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts", "edit"], 8_750),
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
-        16_358,
+        16_383,
     ),
     ("clients", &["evidence", "conduct"], 8_780),
-    ("outside", &["mail", "alerts", "tls", "acme", "remote"], 4_194),
-    ("state", &["fleet", "publication", "exchange"], 11_287),
+    ("outside", &["mail", "alerts", "tls", "acme", "remote"], 4_235),
+    ("state", &["fleet", "publication", "exchange"], 11_338),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
-    ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_729),
-    ("desk", &["admin", "pages", "api"], 10_225),
-    ("program", &["console", "service", "cli"], 10_937),
+    ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_730),
+    ("desk", &["admin", "pages", "api"], 10_304),
+    ("program", &["console", "service", "cli"], 10_980),
 ];
 
 /// The rooms of the base; every room may use them.

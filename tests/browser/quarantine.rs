@@ -78,7 +78,17 @@ fn the_overview_leads_to_the_button_and_the_button_publishes_the_file() {
     tab.tab_to("the quarantine", &format!("it.pathname === '{QUARANTINE}'"));
     tab.loads(|tab| tab.press(Key::Enter));
 
-    tab.tab_to("the button", "it.tagName === 'BUTTON' && it.closest('main')");
+    // Discarded, it is no alarm any more, and can still be published.
+    tab.tab_to("the button that discards", "it.value === 'discard'");
+    tab.loads(|tab| tab.press(Key::Space));
+    assert!(tab.text(SHOWN).contains("It was discarded at"));
+    wait_for("the end of the alarm", || {
+        tab.go("/");
+        (!tab.text(SHOWN).contains("quarantine")).then_some(())
+    });
+    assert_eq!(one.served(), OPEN);
+    tab.go(QUARANTINE);
+    tab.tab_to("the button", "it.value === 'accept'");
     tab.loads(|tab| tab.press(Key::Space));
     assert_eq!(tab.path(), SITE);
     let shown = tab.text(SHOWN);

@@ -84,6 +84,10 @@ fn probes() -> Vec<(&'static str, String)> {
             "`sites[].enforcement.rate_limits[]`",
             site(&format!("enforcement: {{ rate_limits: [{{ {ODD} }}] }}")),
         ),
+        (
+            "`sites[].enforcement.quiet[]`",
+            site(&format!("enforcement: {{ quiet: [{{ {ODD} }}] }}")),
+        ),
         ("`sites[].enforcement.block`", site(&format!("enforcement: {{ block: {{ {ODD} }} }}"))),
         ("`sites[].enforcement.ladder`", site(&format!("enforcement: {{ ladder: {{ {ODD} }} }}"))),
         ("`sites[].watch`", site(&format!("watch: {{ {ODD} }}"))),

@@ -121,7 +121,8 @@ impl Setup {
         self
     }
 
-    /// Puts a disk of its own on a folder, with this size. Only the program sees its files there.
+    /// Puts a disk of its own on a folder, with this size and a copy of the policy. Only the program sees its
+    /// files there.
     pub(crate) fn on_small_disk(mut self, folder: &'static str, size: &'static str) -> Self {
         self.disk = Some((folder, size));
         self
@@ -219,7 +220,8 @@ impl Setup {
                 let disk = disk.replace("$DIR", &folder.path().display().to_string());
                 std::fs::create_dir(&disk).expect("the folder is ours");
                 let mut command = Command::new("unshare");
-                let mount = "mount -t tmpfs -o size=\"$1\" none \"$2\" && shift 2 && exec \"$@\"";
+                let mount = "mount -t tmpfs -o size=\"$1\" none \"$2\" && \
+                             { cp \"$2/../beadle.yaml\" \"$2\" 2>/dev/null; shift 2; exec \"$@\"; }";
                 command.args(["--map-root-user", "--mount", "sh", "-c", mount, "sh", size, &disk]);
                 command.arg(PROGRAM);
                 command
@@ -250,6 +252,7 @@ impl Setup {
             .arg(
                 self.config
                     .as_ref()
+                    .map(|config| config.replace("$DIR", &folder.path().display().to_string()))
                     .map_or_else(|| folder.path().join("beadle.yaml"), PathBuf::from),
             )
             .args(&self.arguments)

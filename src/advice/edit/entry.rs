@@ -11,6 +11,8 @@ pub enum List {
     Overrides,
     /// `enforcement.rate_limits`.
     RateLimits,
+    /// `enforcement.quiet`.
+    Quiet,
     /// `robots_txt.groups`.
     Groups,
 }
@@ -21,6 +23,7 @@ impl List {
         match self {
             Self::Overrides => ["enforcement", "overrides"],
             Self::RateLimits => ["enforcement", "rate_limits"],
+            Self::Quiet => ["enforcement", "quiet"],
             Self::Groups => ["robots_txt", "groups"],
         }
     }
@@ -30,6 +33,7 @@ impl List {
         match self {
             Self::Overrides | Self::Groups => "# beadle block",
             Self::RateLimits => "# beadle limit",
+            Self::Quiet => "# beadle quiet",
         }
     }
 }
@@ -41,7 +45,7 @@ pub struct Entry {
     pub list: List,
     /// The crawler, or another word for crawlers, as `user_agents` takes it.
     pub name: String,
-    /// The other keys, as a policy writes them: `mode: block`.
+    /// The other keys, as a policy writes them: `mode: block`; may be empty.
     pub rest: String,
 }
 
@@ -53,11 +57,12 @@ impl Entry {
             Style::Block => "user_agents",
             Style::Flow => "\"user_agents\"",
         };
-        format!("{{ {key}: [{}], ", quoted(name))
+        format!("{{ {key}: [{}]", quoted(name))
     }
 
     pub(super) fn text(&self, style: Style) -> String {
-        format!("{}{} }}", Self::head(&self.name, style), self.rest)
+        let comma = if self.rest.is_empty() { "" } else { ", " };
+        format!("{}{comma}{} }}", Self::head(&self.name, style), self.rest)
     }
 }
 

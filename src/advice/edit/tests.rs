@@ -15,6 +15,10 @@ fn limit(name: &str) -> Entry {
     Entry { list: List::RateLimits, name: name.to_owned(), rest: "requests: 60/1m".to_owned() }
 }
 
+fn quiet(name: &str) -> Entry {
+    Entry { list: List::Quiet, name: name.to_owned(), rest: String::new() }
+}
+
 /// The place of the only site of a text.
 fn place(text: &str) -> (u32, u32) {
     places(text)[0]
@@ -237,7 +241,7 @@ proptest! {
     fn random_edits_leave_no_trace(
         example in 0usize..100,
         way in 0u8..4,
-        edits in prop::collection::vec((0usize..8, 0usize..4, any::<bool>(), any::<bool>()), 1..12),
+        edits in prop::collection::vec((0usize..8, 0usize..4, 0usize..3, any::<bool>()), 1..12),
     ) {
         let (name, text) = &EXAMPLES[example % EXAMPLES.len()];
         let text = written(text, way);
@@ -246,9 +250,9 @@ proptest! {
         let mut now = text.clone();
         let at = |text: &str, site: usize| places(text)[site];
         let mut written = Vec::new();
-        for (site, who, is_limit, is_taken) in edits {
+        for (site, who, what, is_taken) in edits {
             let (site, who) = (site % number, names[who]);
-            let entry = if is_limit { limit(who) } else { block(who) };
+            let entry = [block, limit, quiet][what](who);
             let place = at(&now, site);
             if is_taken {
                 now = take(&now, place, entry.list, who).expect("an edit").unwrap_or(now);

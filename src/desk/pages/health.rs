@@ -21,6 +21,9 @@ use crate::{
 /// A failure of an origin is of late for this long.
 const LATELY: SignedDuration = SignedDuration::from_mins(5);
 
+/// The group with a button for a test event.
+pub(super) const ALERTS: &str = "Alerts";
+
 /// The state of the program.
 pub(super) struct Health {
     pub(super) troubles: Vec<Trouble>,
@@ -75,10 +78,8 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
     let verifier = published.verifier.as_deref();
     troubles.extend(verifier.into_iter().flat_map(of_evidence));
     for (site, replaced) in live.handles.replaced.load().iter() {
-        let sentence = format!(
-            "{site}: {}. Write 'source: merge' to keep the origin's rules.",
-            replaced.summary()
-        );
+        let what = replaced.summary();
+        let sentence = format!("{site}: {what}. Write 'source: merge' to keep the origin's rules.");
         troubles.push(Trouble { sentence, link: Some((link::robots(site), "Rules")) });
     }
     let sites = || served(&published);
@@ -90,11 +91,14 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
         || vec![fact("claims", "not checked: the policy has no section 'evidence'")],
         |verifier| evidence(verifier, &live.handles),
     );
+    let receivers = published.policy.policy.alerts.iter();
+    let receivers = receivers.map(|one| fact(one.format(), one.shown()));
     let groups = vec![
         Group { name: "Policy", facts: policy(live, &published, &state) },
         Group { name: "Records", facts: records(&live.handles) },
         Group { name: "Evidence", facts: evidence },
         Group { name: "People first", facts: sites().filter_map(people_first).collect() },
+        Group { name: ALERTS, facts: receivers.collect() },
     ];
     Health {
         troubles,
@@ -173,7 +177,8 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
             shown(to),
             time::second(at)
         );
-        troubles.push(Trouble { sentence, link: policy() });
+        let link = Some(("/#alerts".to_owned(), "Send a test event"));
+        troubles.push(Trouble { sentence, link });
     }
     for trouble in &state.fronts {
         let sentence = format!("{trouble}. Likely, {}. {}.", trouble.cause(), trouble.repair());
@@ -259,7 +264,7 @@ fn of_origin(
     if let Some(held) = state.quarantined.iter().find(|held| held.site == *name) {
         let sentence = format!(
             "{name}: the origin's new robots.txt is in quarantine, because {}. The one before stays \
-             in force. Correct it, or accept it.",
+             in force. Correct it, accept it, or discard it.",
             held.reason
         );
         add(sentence, Some((link::quarantine(name), "Compare and decide")));

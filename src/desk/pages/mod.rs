@@ -14,6 +14,7 @@
 //! robots     robots.txt in force, its hits, history and quarantine
 //! policy     the policy in force and its file
 //! amendment  a change of the policy file: a look, then the change
+//! receivers  a test event to the receivers of alerts
 //! try_it     the decision about an imagined request
 //! live       violations as they come
 //! ```
@@ -28,7 +29,7 @@ use axum::{
     extract::State,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
-    routing::get,
+    routing::{get, post},
 };
 
 use crate::desk::admin::View;
@@ -52,6 +53,7 @@ mod order; // the orders of the list
 mod over_time; // requests over time by action
 mod overview; // the first page
 mod policy; // the policy
+mod receivers; // a test event to the receivers of alerts
 mod robots; // robots.txt
 mod selection; // the filter of violations
 mod sheet; // a section of a report
@@ -81,6 +83,10 @@ pub fn router() -> Router<View> {
         .merge(amendment::router())
         .route("/policy", get(policy::page))
         .route("/policy/history", get(policy::past::page))
+        .route(
+            "/alerts/test",
+            post(receivers::test).layer(Extension(receivers::OneTest::default())),
+        )
         .route("/try", get(try_it::page))
         .route("/live", get(live::page))
         .route("/live/events", get(events::stream).layer(Extension(events::Slots::default())))

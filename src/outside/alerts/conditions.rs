@@ -155,7 +155,14 @@ impl Watcher {
             }
             counts
         };
-        let violations = self.violations.add(since_start, counts(|tally| tally.violations));
+        let mut violations = self.violations.add(since_start, counts(|tally| tally.violations));
+        // Their counts go on, so that the end of the quiet is no burst.
+        for tally in state.tallies.iter().filter(|tally| tally.is_quiet) {
+            let name = (tally.product_token.clone(), tally.is_impostor);
+            if let Some(crawlers) = violations.get_mut(&tally.site) {
+                crawlers.retain(|(one, _)| *one != name);
+            }
+        }
         let impostors = self.impostors.add(
             since_start,
             counts(|tally| match tally.is_impostor {
@@ -189,7 +196,10 @@ impl Watcher {
     fn note_offenders(&mut self, state: &State) {
         // An impostor's violations are not those of the crawler.
         for tally in state.tallies.iter().filter(|one| one.violations > 0 && !one.is_impostor) {
-            self.offenders.note(&tally.site, &tally.product_token);
+            match tally.is_quiet {
+                true => self.offenders.know(&tally.site, &tally.product_token),
+                false => self.offenders.note(&tally.site, &tally.product_token),
+            }
         }
     }
 

@@ -43,7 +43,7 @@ impl Event {
     }
 
     /// An event that only shows that a receiver works.
-    pub fn test(at: Timestamp) -> Self {
+    pub(super) fn test(at: Timestamp) -> Self {
         let summary = "a test of this receiver; nothing happened".to_owned();
         Self { kind: "test", subject: String::new(), at, summary, details: Map::new() }
     }

@@ -17,7 +17,7 @@ pub use self::{
         Certificate, ListTrouble, NotRenewed, Quarantined, Refusal, State, Tally, Trouble,
     },
     offenders::Offender,
-    receiver::Receiver,
+    receiver::{Receiver, Tested},
     relay::{Handed, REPORT, Relay, Unsent},
     watch::{EVERY, run},
 };

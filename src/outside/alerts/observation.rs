@@ -120,6 +120,8 @@ pub struct Tally {
     pub product_token: String,
     /// Whether the client is an impostor.
     pub is_impostor: bool,
+    /// Whether the operator wants no alerts about it.
+    pub is_quiet: bool,
     /// All requests.
     pub requests: u64,
     /// Those that violated the rules.

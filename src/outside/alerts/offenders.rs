@@ -39,6 +39,12 @@ impl Offenders {
         }
     }
 
+    /// Notes a crawler that is no news.
+    pub(super) fn know(&mut self, site: &str, product_token: &str) {
+        self.known.insert(Offender::new(site, product_token));
+        self.untold.remove(&(site.to_owned(), product_token.to_owned()));
+    }
+
     /// The new ones, by site and product token.
     pub(super) const fn news(&self) -> &BTreeSet<(String, String)> {
         &self.untold

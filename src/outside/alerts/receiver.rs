@@ -1,5 +1,7 @@
 //! One receiver: its address, its secrets, and one attempt to send events.
 
+use std::{fmt, time::Instant};
+
 use jiff::Timestamp;
 
 use crate::{
@@ -34,6 +36,23 @@ pub struct Receiver {
     server: Option<Server>,
     /// Where events are collected for one mail.
     pub(super) digest: Option<Digest>,
+}
+
+/// The answer to a test event.
+#[derive(Clone, Debug)]
+pub struct Tested {
+    /// The receiver, without secrets.
+    pub to: String,
+    /// The answer.
+    pub answer: Answer,
+    /// The time until the answer.
+    pub milliseconds: u64,
+}
+
+impl fmt::Display for Tested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}, after {} ms", self.to, self.answer, self.milliseconds)
+    }
 }
 
 /// What is sent at once.
@@ -91,9 +110,13 @@ impl Receiver {
         self.alert == other.alert && is_same_secret
     }
 
-    /// Sends an event once.
-    pub async fn try_once(&self, event: Event) -> Answer {
-        self.attempt(&Parcel::Event(Message { id: Message::new_id(), event })).await
+    /// Sends a test event once.
+    pub async fn test(&self) -> Tested {
+        let event = Event::test(Timestamp::now());
+        let started = Instant::now();
+        let answer = self.attempt(&Parcel::Event(Message { id: Message::new_id(), event })).await;
+        let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Tested { to: self.alert.shown().into_owned(), answer, milliseconds }
     }
 
     /// Sends a parcel once.

@@ -1,4 +1,4 @@
-//! `beadle block`, `beadle limit`, `beadle unblock`: one entry of the policy file, after a look at what it
+//! `beadle block`, `limit`, `quiet` and `unblock`: one entry of the policy file, after a look at what it
 //! changes.
 
 use std::io::Write;
@@ -23,7 +23,7 @@ use crate::{
     state::publication,
 };
 
-/// The options of all three verbs.
+/// The options of all four verbs.
 #[derive(Debug, clap::Args)]
 struct Common {
     /// The crawler: its product token, or what else user_agents of a policy takes, for example
@@ -100,7 +100,24 @@ pub(super) struct LimitArgs {
     within: Option<SignedDuration>,
 }
 
-/// Take back what 'beadle block' and 'beadle limit' wrote for a crawler
+/// Send no more alerts about a crawler
+///
+/// Adds one entry of 'quiet' to the policy file, as 'beadle block' adds a mode. The crawler's violations are
+/// recorded as before. Its impostors still count for alerts.
+///
+///   beadle quiet GPTBot --preview
+///   beadle quiet GPTBot --site www.example.com --for 30d --yes
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct QuietArgs {
+    #[command(flatten)]
+    common: Common,
+    /// End after this time, for example 7d.
+    #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
+    within: Option<SignedDuration>,
+}
+
+/// Take back what 'beadle block', 'limit' and 'quiet' wrote for a crawler
 ///
 /// The policy file then has the bytes that it had before. Entries that you wrote yourself stay.
 ///
@@ -134,6 +151,10 @@ pub(super) fn limit(args: &LimitArgs, out: &mut dyn Write) -> Result<Exit, Error
     let LimitArgs { requests, burst, paths, within, .. } = args;
     let (requests, paths) = (requests.clone(), paths.clone());
     run(&args.common, Act::Limit { requests, burst: *burst, paths, until: end(*within)? }, out)
+}
+
+pub(super) fn quiet(args: &QuietArgs, out: &mut dyn Write) -> Result<Exit, Error> {
+    run(&args.common, Act::Quiet { until: end(args.within)? }, out)
 }
 
 pub(super) fn unblock(args: &UnblockArgs, out: &mut dyn Write) -> Result<Exit, Error> {

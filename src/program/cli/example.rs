@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// Examples of verbs without any in their long help.
-const EXAMPLES: [(&str, &[&str]); 22] = [
+const EXAMPLES: [(&str, &[&str]); 23] = [
     (
         "serve",
         &["beadle serve --config beadle.yaml", "beadle serve --origin http://127.0.0.1:3000"],
@@ -14,6 +14,7 @@ const EXAMPLES: [(&str, &[&str]); 22] = [
     ("reload", &["beadle reload --config beadle.yaml", "beadle reload --format json"]),
     ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),
     ("robots accept", &["beadle robots accept --site www.example.com"]),
+    ("robots discard", &["beadle robots discard --site www.example.com"]),
     ("crawlers", &["beadle crawlers list --purpose ai-training", "beadle crawlers show GPTBot"]),
     ("crawlers identify", &["beadle crawlers identify < user-agents.txt"]),
     ("crawlers list", &["beadle crawlers list --purpose ai-training"]),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
+use serde::Deserialize;
 
 use crate::{base::text::Text, formats::robots::OriginFile};
 
@@ -73,8 +74,21 @@ pub struct Quarantined {
     pub bytes: Bytes,
     /// The time of its arrival, kept to the millisecond.
     pub since: Timestamp,
-    /// The time of its acceptance, if any (`Store::accept`).
+    /// The time at which the operator accepted it, if so.
     pub accepted: Option<Timestamp>,
+    /// The time at which the operator discarded it, if so.
+    pub discarded: Option<Timestamp>,
+}
+
+/// What an operator decides about a quarantined file. The last decision counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// It is published.
+    #[default]
+    Accept,
+    /// It stays out of force, and is no news any more.
+    Discard,
 }
 
 /// A policy that came into force, as often as it did.

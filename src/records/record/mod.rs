@@ -15,8 +15,8 @@ pub(crate) use self::{
 };
 pub use self::{
     edition::{
-        ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, PolicyEntry, Probed, Quarantined,
-        SiteHosts, Unread,
+        ClockLeap, Decision, Edition, EditionPeriod, Fetch, HostPeriod, PolicyEntry, Probed,
+        Quarantined, SiteHosts, Unread,
     },
     error::{Error, Obstacle},
     filter::{Filter, Listing, RecordColumn},

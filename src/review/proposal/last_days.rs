@@ -125,19 +125,15 @@ pub fn past(
 /// Whether the entry at the head of its list names a crawler.
 fn names(site: &Site, request: &Request<'_>, token: &str) -> bool {
     let enforcement = &site.enforcement;
-    let (tokens, all) = match request.act {
-        Act::Mode { .. } => match enforcement.overrides.first() {
-            Some(one) => (&one.tokens, one.all),
-            None => return false,
-        },
-        Act::Limit { .. } => match enforcement.rate_limits.first() {
-            Some(one) => (&one.tokens, one.all),
-            None => return false,
-        },
+    let first = match request.act {
+        Act::Mode { .. } => enforcement.overrides.first().map(|one| (&one.tokens, one.all)),
+        Act::Limit { .. } => enforcement.rate_limits.first().map(|one| (&one.tokens, one.all)),
+        Act::Quiet { .. } => enforcement.quiet.first().map(|one| (&one.tokens, one.all)),
         Act::Nothing => return token.eq_ignore_ascii_case(request.name),
     };
     let is_token = |one: &ProductToken| one.as_str().eq_ignore_ascii_case(token);
-    !token.is_empty() && (all || tokens.iter().any(is_token))
+    let is_named = first.is_some_and(|(tokens, all)| all || tokens.iter().any(is_token));
+    is_named && !token.is_empty()
 }
 
 /// The requests that a limit lets pass in an hour.

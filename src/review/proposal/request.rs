@@ -43,6 +43,11 @@ pub enum Act {
         /// When it ends.
         until: Option<Timestamp>,
     },
+    /// No alerts.
+    Quiet {
+        /// When that ends.
+        until: Option<Timestamp>,
+    },
     /// Nothing of all this: what was written for it is taken back.
     Nothing,
 }
@@ -86,11 +91,11 @@ impl Request<'_> {
 
     fn entries(&self, site: &Site, policy: &Policy) -> Result<Vec<Entry>, Declined> {
         let entry = |list, rest: String| Entry { list, name: self.name.to_owned(), rest };
-        let until = |until: &Option<Timestamp>| {
-            until.map_or(String::new(), |until| format!(", until: {until:.0}"))
-        };
+        let end = |until: &Option<Timestamp>| until.map(|until| format!("until: {until:.0}"));
+        let until = |until| end(until).map_or(String::new(), |end| format!(", {end}"));
         match &self.act {
             Act::Nothing => Ok(Vec::new()),
+            Act::Quiet { until } => Ok(vec![entry(List::Quiet, end(until).unwrap_or_default())]),
             Act::Mode { until: Some(_), path: Some(_), .. } => {
                 let why = "a rule of robots.txt has no end: leave out the path or the time";
                 Err(Declined::Senseless(why.to_owned()))
@@ -155,7 +160,7 @@ impl Request<'_> {
 
     fn taken(&self, text: &str, at: (u32, u32)) -> Result<String, Declined> {
         let mut taken = None;
-        for list in [List::Overrides, List::RateLimits, List::Groups] {
+        for list in [List::Overrides, List::RateLimits, List::Quiet, List::Groups] {
             let now = taken.as_deref().unwrap_or(text);
             let next = edit::take(now, at, list, self.name).map_err(|refusal| {
                 let Refusal { line, why } = refusal;
@@ -166,7 +171,7 @@ impl Request<'_> {
         taken.ok_or_else(|| {
             let name = self.name;
             Declined::Senseless(format!(
-                "'beadle block' and 'beadle limit' wrote nothing for {name} at {}; what you wrote \
+                "'beadle block', 'limit' and 'quiet' wrote nothing for {name} at {}; what you wrote \
                  yourself is yours to change",
                 self.site
             ))

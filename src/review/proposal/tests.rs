@@ -83,6 +83,20 @@ fn a_request_is_a_line_of_the_policy() {
                  /x/], until: 2026-12-04T14:00:00Z }  # beadle limit",
             ],
         ),
+        (
+            "GPTBot",
+            Act::Quiet { until: None },
+            &[head[0], "+      quiet:", "+        - { user_agents: [GPTBot] }  # beadle quiet"],
+        ),
+        (
+            "*",
+            Act::Quiet { until },
+            &[
+                head[0],
+                "+      quiet:",
+                "+        - { user_agents: [\"*\"], until: 2026-12-04T14:00:00Z }  # beadle quiet",
+            ],
+        ),
         // A crawler that leaves the group for `*` keeps its rules.
         (
             "GPTBot",

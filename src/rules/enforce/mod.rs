@@ -36,7 +36,7 @@ pub use self::{
     known_editions::KnownEditions,
     limits::{AppliedLimit, applied_limits, counts, rank},
     moment::{Leap, Moment},
-    overrides::{is_ordered, is_protected},
+    overrides::{is_ordered, is_protected, is_quiet},
     pace::{AppliedPace, applied_pace, keeps_paces, promised_pace},
     past::{Past, Period},
     probe::{Probe, Probed},

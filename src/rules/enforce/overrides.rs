@@ -1,4 +1,4 @@
-//! The overrides of a site: which of them apply to a name.
+//! The overrides of a site: which of them apply to a name, and which names send no alerts.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::{
     base::product_token::ProductToken,
     rules::{
-        crawlers::{Crawler, Name, Outcome, Purpose, Standing},
+        crawlers::{Catalogue, Crawler, Name, Outcome, Purpose, Standing},
         policy::{Enforcement, Mode, Override},
     },
 };
@@ -49,6 +49,19 @@ pub(super) fn has_name(tokens: &HashSet<ProductToken>, name: Name<'_>) -> bool {
         Name::Site(token) => tokens.contains(token),
         Name::Declared(text) => tokens.iter().any(|token| token.key().eq_ignore_ascii_case(text)),
     }
+}
+
+/// Whether the violations of a crawler send no alerts. Counts have its name in the catalogue, or the
+/// policy's.
+pub fn is_quiet(
+    enforcement: &Enforcement,
+    catalogue: &Catalogue,
+    product_token: &str,
+    now: impl Fn() -> Timestamp,
+) -> bool {
+    let name = catalogue.find(product_token).map_or(Name::Declared(product_token), Name::Known);
+    let mut quiet = enforcement.quiet.iter().filter(|one| !is_over(one.until, &now));
+    quiet.any(|one| one.all || has_name(&one.tokens, name))
 }
 
 /// The strictest mode of a site.

@@ -226,6 +226,37 @@ fn another_form_by_one_name_hides_no_violation_by_another() {
 }
 
 #[test]
+fn a_quiet_crawler_has_one_of_its_names_in_the_list() {
+    for (list, names, expected) in [
+        ("[]", ["GPTBot", "gptbot", "other"], [false; 3]),
+        ("[{ user_agents: [GPTBot] }]", ["GPTBot", "CCBot", "other"], [true, false, false]),
+        (
+            "[{ user_agents: [\"purpose:ai-training\"] }]",
+            ["gptbot", "CCBot", "bingbot"],
+            [true, true, false],
+        ),
+        (
+            "[{ user_agents: [BadBot, HaosouSpider] }]",
+            ["badbot", "360Spider", "x"],
+            [true, true, false],
+        ),
+        ("[{ user_agents: [\"*\"] }]", ["GPTBot", "other", "BadBot"], [true; 3]),
+        (
+            "[{ user_agents: [GPTBot], until: 1970-01-01T00:00:00Z }, { user_agents: [CCBot], until: \
+             1970-01-01T00:00:01Z }]",
+            ["GPTBot", "CCBot", "other"],
+            [false, true, false],
+        ),
+    ] {
+        let rulebook = rulebook(&format!("{{ quiet: {list} }}"));
+        let (catalogue, enforcement) = (rulebook.catalogue(), &rulebook.sites()[0].enforcement);
+        let found =
+            names.map(|name| is_quiet(enforcement, catalogue, name, || Timestamp::UNIX_EPOCH));
+        assert_eq!(found, expected, "{list}");
+    }
+}
+
+#[test]
 fn an_override_ends_and_the_next_one_counts() {
     // The requests of these tests come at the Unix epoch.
     for (until, expected) in [

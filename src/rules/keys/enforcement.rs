@@ -24,6 +24,8 @@ pub static ENFORCEMENT: Section = Section {
             .means("other modes for some crawlers"),
         key("rate_limits", List(&Shape::Section(&RATE_LIMIT)), NONE)
             .means("how many requests crawlers may send to the origin"),
+        key("quiet", List(&Shape::Section(&QUIET)), NONE)
+            .means("crawlers whose violations send no alerts"),
         key("people_first", Shape::Section(&PEOPLE_FIRST), Words("crawlers make no room"))
             .means("let crawlers take what people leave of the origin; `{}` adapts"),
         key("block", Shape::Section(&BLOCK), Words("see there"))
@@ -122,6 +124,17 @@ pub static RATE_LIMIT: Section = Section {
         ),
         key("until", INSTANT, Words("for good"))
             .means("when the entry ends (RFC 3339). Beadle then decides as if it were not there"),
+    ],
+};
+
+/// `sites[].enforcement.quiet[]`.
+pub static QUIET: Section = Section {
+    path: "sites[].enforcement.quiet[]",
+    one_of: &[],
+    keys: &[
+        key("user_agents", List(&CRAWLER_NAME), Required).means("crawlers that send no alerts"),
+        key("until", INSTANT, Words("for good"))
+            .means("when the entry ends (RFC 3339). Alerts about later violations follow again"),
     ],
 };
 

@@ -9,7 +9,7 @@
 pub use self::{
     beside_sites::{CLICKHOUSE, EVIDENCE, VIOLATIONS},
     crawlers::{CATALOGUE, CRAWLER, CRAWLER_SET, FOLLOW},
-    enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, RATE_LIMIT},
+    enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, QUIET, RATE_LIMIT},
     fleet::FLEET,
     preferences::PREFERENCE,
     schema::schema,

@@ -22,6 +22,7 @@ use super::{
     overrides::{self, Override},
     people_first::{self, PeopleFirst},
     places::Spot,
+    quiet::{self, Quiet},
     rate_limits::{self, RateLimit},
     robots_txt::RobotsTxt,
     shape::At,
@@ -46,6 +47,8 @@ pub struct Enforcement {
     pub overrides: Vec<Override>,
     /// Limits for the requests of crawlers.
     pub rate_limits: Vec<RateLimit>,
+    /// Crawlers whose violations send no alerts.
+    pub quiet: Vec<Quiet>,
     /// When crawlers make room for people; `None` is never (default).
     pub people_first: Option<Arc<PeopleFirst>>,
     /// The answer to a refused request.
@@ -82,6 +85,7 @@ impl Default for Enforcement {
             crawl_delay: None,
             overrides: Vec::new(),
             rate_limits: Vec::new(),
+            quiet: Vec::new(),
             people_first: None,
             block: Block::default(),
             star_binds: STAR_BINDS.to_vec(),
@@ -110,6 +114,7 @@ pub(super) fn read(
     read_behaviour(&fields, mode == Some(None), &mut enforcement, findings);
     enforcement.overrides = overrides::read(&fields, names, findings);
     enforcement.rate_limits = rate_limits::read(&fields, robots_txt.source, names, findings);
+    enforcement.quiet = quiet::read(&fields, names, findings);
     enforcement.people_first =
         fields.read("people_first", people_first::read, findings).map(Arc::new);
     if let Some(at) = fields.take("block") {

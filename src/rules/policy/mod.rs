@@ -40,6 +40,7 @@ pub use self::{
     people_first::PeopleFirst,
     places::{GroupPlaces, Spot, TagPlaces},
     preferences::{Entry, Preferences, Stated},
+    quiet::Quiet,
     rate_limits::RateLimit,
     reader::{read, read_draft, read_with},
     reports::{Every, Report},
@@ -119,6 +120,7 @@ mod ladder; // how a crawler climbs and comes down
 mod mode; // off, log, throttle, block
 mod overrides; // exceptions by crawler
 mod people_first; // when crawlers make room for people
+mod quiet; // crawlers without alerts
 mod rate_limits; // how many requests crawlers may send to the origin
 
 // The tests of the whole.

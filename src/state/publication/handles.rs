@@ -22,7 +22,7 @@ use crate::{
         violations::{Health, Settings, Sink},
     },
     rules::{
-        enforce::Rulebook,
+        enforce::{self, Rulebook},
         policy::{ClientIp, Policy},
     },
 };
@@ -151,8 +151,18 @@ impl Handles {
         let troubles = troubles.chain(
             logs.map(|(log, reason)| alerts::Trouble { destination: log.to_owned(), reason }),
         );
+        let published = self.published.load_full();
+        let catalogue = &published.policy.policy.catalogue;
+        let sites = published.rulebook.sites().iter();
+        let quiet: Vec<_> = sites.filter(|site| !site.enforcement.quiet.is_empty()).collect();
+        let is_quiet = |name: &str, token: &str| {
+            let now = || self.clock.moment().now;
+            let mut sites = quiet.iter().filter(|site| site.name == name);
+            sites.any(|site| enforce::is_quiet(&site.enforcement, catalogue, token, now))
+        };
         let tallies = metrics.requests_of_crawlers().into_iter().map(|one| Tally {
             is_impostor: Claimant::of(&one.standing) == Claimant::Impostor,
+            is_quiet: false,
             site: one.site,
             product_token: one.product_token,
             requests: one.requests,
@@ -160,6 +170,7 @@ impl Handles {
         });
         // Not by the action of a request: other forms of closed paths have one, and are no violations.
         let violations = metrics.violations_of_crawlers().into_iter().map(|one| Tally {
+            is_quiet: !one.is_impostor && is_quiet(&one.site, &one.product_token),
             is_impostor: one.is_impostor,
             site: one.site,
             product_token: one.product_token,
@@ -174,7 +185,6 @@ impl Handles {
             let tls::Trouble { file, reason } = one;
             alerts::NotRenewed { file, reason }
         });
-        let catalogue = &self.published.load().policy.policy.catalogue;
         let pending = catalogue.iter().filter(|crawler| crawler.is_pending());
         State {
             refused: refused.load().as_deref().cloned(),

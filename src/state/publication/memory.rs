@@ -165,6 +165,11 @@ impl Memory {
         }))
     }
 
+    /// The file of the origin of a site that is in quarantine.
+    pub fn quarantine_of(&self, site: &str) -> Option<&Quarantined> {
+        self.quarantine.iter().find(|one| one.site.as_str() == site)
+    }
+
     /// The known file of the origin of a site: its last file, never the policy's.
     pub(super) fn origin_file(&self, site: &str) -> KnownFile {
         let last = self.editions.iter().rev().find(|edition| edition.site.as_str() == site);
@@ -175,7 +180,8 @@ impl Memory {
             }
             file => file.clone(),
         });
-        let held = self.quarantine.iter().find(|one| one.site.as_str() == site);
+        let held = self.quarantine_of(site);
+        let is_discarded = held.is_some_and(|one| one.discarded.is_some());
         let held = held.map(|one| {
             let file = match one.bytes.is_empty() {
                 true => OriginFile::Absent,
@@ -183,7 +189,7 @@ impl Memory {
             };
             (file, one.since)
         });
-        KnownFile { file, held, was_open, ..KnownFile::default() }
+        KnownFile { file, held, is_discarded, was_open, ..KnownFile::default() }
     }
 }
 

@@ -1,10 +1,6 @@
 //! The publisher's task: it waits for changes and publishes each.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use tokio::{
     sync::oneshot,
@@ -30,7 +26,7 @@ use super::{
 /// How often to check the policy files and the certificates. A check costs less than file system events in a folder with
 /// a database, and works across links, mounts and replaced folders.
 const FILES: Duration = Duration::from_millis(250);
-/// How often to check the database for an accepted file.
+/// How often to check the database for decisions about files in quarantine.
 const ACCEPTANCE: Duration = Duration::from_secs(2);
 /// How often to move silent crawlers down the ladder and close breakers.
 const CONDUCT: Duration = Duration::from_secs(10);
@@ -104,7 +100,7 @@ impl Publisher {
                     }
                     let leaps = self.handles.clock.take_leaps();
                     leaps.into_iter().for_each(|leap| self.handles.sink.leapt(leap));
-                    self.publish_accepted().await;
+                    self.follow_decisions().await;
                 }
                 _ = conduct.tick() => self.settle_conduct(),
                 _ = store.tick() => {
@@ -186,6 +182,7 @@ impl Publisher {
                     bytes: file,
                     since,
                     accepted: None,
+                    discarded: None,
                 });
             }
             News::Released { site } => self.handles.sink.released(site.as_str().into()),
@@ -202,21 +199,27 @@ impl Publisher {
         self.publish(Change::ClockSetBack);
     }
 
-    /// Publishes quarantined files that `beadle robots accept` confirmed, now or before a restart.
-    async fn publish_accepted(&mut self) {
+    /// Publishes quarantined files that the operator accepted, now or before a restart, and silences
+    /// discarded ones.
+    async fn follow_decisions(&mut self) {
         let quarantine = self.origins.as_ref().map(|origins| origins.quarantine());
         if quarantine.is_none_or(|sites| sites.is_empty()) {
             return;
         }
         let database = self.in_force.policy.violations.local_database().map(Path::to_owned);
         let Some(database) = database else { return };
-        let accepted = tokio::task::spawn_blocking(move || accepted(database)).await;
-        for one in accepted.unwrap_or_default() {
-            let origins = self.origins.as_ref();
-            if let Some(file) = origins.and_then(|origins| origins.accept(&one.site, &one.id)) {
-                let (site, id) = (one.site.to_string(), one.id.as_str());
+        let decisions = tokio::task::spawn_blocking(move || decisions(&database)).await;
+        for one in decisions.unwrap_or_default() {
+            let Some(origins) = &self.origins else { return };
+            let (site, id) = (one.site.as_str(), one.id.as_str());
+            if one.discarded.is_some() && origins.discard(site, id) {
+                tracing::warn!(site, file = id, "quarantined robots.txt discarded");
+            }
+            if one.accepted.is_some()
+                && let Some(file) = origins.accept(site, id)
+            {
                 tracing::warn!(site, file = id, "quarantined robots.txt accepted");
-                self.announce_and_publish(Change::Accepted(site, file)).await;
+                self.announce_and_publish(Change::Accepted(site.to_owned(), file)).await;
             }
         }
     }
@@ -275,8 +278,8 @@ impl servers::Checked for Handles {
     }
 }
 
-/// The accepted files in quarantine. The next check retries an unreadable database.
-fn accepted(database: PathBuf) -> Vec<Quarantined> {
-    let quarantine = Store::open_read_only(&database).and_then(|store| store.quarantine());
-    quarantine.unwrap_or_default().into_iter().filter(|one| one.accepted.is_some()).collect()
+/// The files in quarantine, with the decisions. The next check retries an unreadable database.
+fn decisions(database: &Path) -> Vec<Quarantined> {
+    let read = Store::open_read_only(database).and_then(|store| store.quarantine());
+    read.unwrap_or_default()
 }

@@ -26,7 +26,7 @@ pub(in crate::desk::pages) struct Wanted {
     pub(super) site: String,
     /// The crawler.
     pub(super) crawler: String,
-    /// A mode, `limit` or `nothing`.
+    /// A mode, `limit`, `quiet` or `nothing`.
     pub(super) act: String,
     /// The requests of a limit.
     pub(super) requests: String,
@@ -128,6 +128,7 @@ impl Wanted {
         let modes = [Mode::Off, Mode::Log, Mode::Throttle, Mode::Block];
         match self.act.as_str() {
             "nothing" => Ok(Act::Nothing),
+            "quiet" => Ok(Act::Quiet { until }),
             "limit" => match condition(&self.requests) {
                 None => {
                     Err("A limit needs a number of requests in a time, for example 60/1m.".into())
@@ -139,7 +140,9 @@ impl Wanted {
             },
             word => match modes.into_iter().find(|mode| mode.as_str() == word) {
                 Some(mode) => Ok(Act::Mode { mode, until, path }),
-                None => Err("The form names no action: off, log, throttle, block, limit.".into()),
+                None => {
+                    Err("The form names no action: off, log, throttle, block, limit, quiet.".into())
+                }
             },
         }
     }

@@ -126,6 +126,7 @@ async fn last_days(view: &View, wanted: &Wanted, prepared: Prepared) -> Vec<Stri
 fn title(wanted: &Wanted) -> String {
     match (wanted.section.as_str(), wanted.act.as_str()) {
         ("", "nothing") => format!("Take back the changes for {}", wanted.crawler),
+        ("", "quiet") => format!("{}: no alerts", wanted.crawler),
         ("", act) => format!("{}: {act}", wanted.crawler),
         (section, _) => format!("{section} of {}", wanted.site),
     }
@@ -138,7 +139,7 @@ fn command(wanted: &Wanted) -> String {
         _ if !wanted.section.is_empty() => return String::new(),
         "nothing" => format!("beadle unblock {crawler}"),
         "limit" => format!("beadle limit {crawler} {requests}"),
-        "block" => format!("beadle block {crawler}"),
+        "block" | "quiet" => format!("beadle {act} {crawler}"),
         mode => format!("beadle block {crawler} --mode {mode}"),
     };
     format!("{verb} --site {site}")

@@ -1,10 +1,10 @@
 //! A site of a policy in words.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use super::facts::{Fact, Group, fact, list, time, yes};
 use crate::{
-    base::escape,
+    base::{escape, product_token::ProductToken},
     desk::pages::words::class,
     rules::policy::{
         Breaker, Enforcement, Grace, Ladder, Mode, OtherForms, Override, PaceMode, RateLimit, Site,
@@ -113,6 +113,11 @@ fn enforcement(enforcement: &Enforcement) -> Vec<Fact> {
     facts.extend([
         list("overrides", enforcement.overrides.iter().map(exception), "none"),
         list("rate limits", enforcement.rate_limits.iter().map(limit), "none"),
+        list(
+            "no alerts about",
+            enforcement.quiet.iter().map(|one| crawlers(&one.tokens, one.all)),
+            "none",
+        ),
         fact("breaker", breaker(enforcement.breaker.as_ref())),
         fact(
             "too soon",
@@ -184,26 +189,13 @@ fn breaker(breaker: Option<&Breaker>) -> String {
     )
 }
 
-fn exception(one: &Override) -> String {
-    let mut text = names(one.tokens.iter().map(|token| token.to_string()), one.all);
-    let standings: Vec<&str> = one.standings.iter().map(|standing| standing.as_str()).collect();
-    if !standings.is_empty() {
-        text.push_str(&format!(", if {}", standings.join(" or ")));
-    }
-    format!("{text}: {}", one.mode.as_str())
-}
-
-fn limit(one: &RateLimit) -> String {
-    let tokens = one.tokens.iter().map(|token| token.as_str().to_owned());
-    format!("{}: {one}, {}", names(tokens, one.all), one.mode.as_str())
-}
-
-fn names(tokens: impl Iterator<Item = String>, are_all: bool) -> String {
-    let mut tokens: Vec<String> = tokens.collect();
+/// Crawlers, or every one.
+fn crawlers(tokens: &HashSet<ProductToken>, all: bool) -> String {
+    let mut tokens: Vec<String> = tokens.iter().map(|token| token.to_string()).collect();
     tokens.sort_unstable();
     let more = tokens.len().saturating_sub(SHOWN);
     tokens.truncate(SHOWN);
-    if are_all {
+    if all {
         tokens.insert(0, "every crawler".to_owned());
     }
     let mut text = match tokens.join(", ") {
@@ -214,4 +206,17 @@ fn names(tokens: impl Iterator<Item = String>, are_all: bool) -> String {
         text.push_str(&format!(" and {more} more"));
     }
     text
+}
+
+fn exception(one: &Override) -> String {
+    let mut text = crawlers(&one.tokens, one.all);
+    let standings: Vec<&str> = one.standings.iter().map(|standing| standing.as_str()).collect();
+    if !standings.is_empty() {
+        text.push_str(&format!(", if {}", standings.join(" or ")));
+    }
+    format!("{text}: {}", one.mode.as_str())
+}
+
+fn limit(one: &RateLimit) -> String {
+    format!("{}: {one}, {}", crawlers(&one.tokens, one.all), one.mode.as_str())
 }

@@ -25,7 +25,7 @@ use crate::{
     },
     records::{
         counts::{Counted, Dimension, Question},
-        record::Error,
+        record::{Error, Quarantined},
         violations::Store,
     },
     review::report::{Span, number::grouped},
@@ -130,7 +130,8 @@ fn answers(store: &Store, span: Span) -> Result<Answers, Error> {
         }
         *answers.violations.entry(site).or_default() += violations;
     }
-    let waiting = store.quarantine()?.into_iter().filter(|file| file.accepted.is_none());
+    let is_open = |file: &Quarantined| file.accepted.or(file.discarded).is_none();
+    let waiting = store.quarantine()?.into_iter().filter(is_open);
     answers.quarantined = waiting.map(|file| file.site.to_ascii_lowercase()).collect();
     Ok(answers)
 }

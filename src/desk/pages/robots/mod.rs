@@ -5,7 +5,7 @@
 //! site        the file in force with the hits of each line, its fetches and its history
 //! matrix      what crawlers may do with a page
 //! edition     one edition: its bytes, and the difference in meaning to the one before
-//! quarantine  the file that waits for a confirmation, and the confirmation
+//! quarantine  the file that waits for a decision, and the decision
 //! ```
 
 use axum::{Router, routing::get};
@@ -20,7 +20,7 @@ mod hits; // hits of lines, from the counts
 mod index; // the sites
 mod labels; // numbers, times and sites in words
 mod matrix; // what crawlers may do with a page
-mod quarantine; // the file that waits for a confirmation
+mod quarantine; // the file that waits for a decision
 mod site; // the file in force
 
 pub(super) fn router() -> Router<View> {
@@ -28,7 +28,7 @@ pub(super) fn router() -> Router<View> {
         .route("/robots", get(index::page))
         .route("/robots/{site}", get(site::page))
         .route("/robots/{site}/matrix", get(matrix::page))
-        .route("/robots/{site}/quarantine", get(quarantine::page).post(quarantine::publish))
+        .route("/robots/{site}/quarantine", get(quarantine::page).post(quarantine::decide))
         .route("/robots/{site}/{edition}", get(edition::page))
         .route("/robots/{site}/{edition}/file", get(edition::file))
 }

@@ -1,7 +1,7 @@
-//! The file of an origin that waits for a confirmation, and the confirmation.
+//! The file of an origin that waits for a decision, and the decision.
 //!
 //! The form carries the id of the file that the page shows. If the origin's file changed meanwhile,
-//! nothing is published.
+//! nothing is decided.
 
 use askama::Template;
 use axum::{
@@ -25,7 +25,7 @@ use crate::{
     },
     formats::robots::{self, RobotsTxt},
     records::{
-        record::{Error, Quarantined},
+        record::{Decision, Error, Quarantined},
         violations::Store,
     },
     review::report::number::count,
@@ -48,16 +48,19 @@ struct Page {
     /// What crawlers do after its publication.
     effect: &'static str,
     accepted: Option<String>,
+    discarded: Option<String>,
     is_merged: bool,
     changes: Changes,
     file: FileView,
 }
 
-/// The form of a confirmation.
+/// The form of a decision.
 #[derive(Deserialize)]
-pub(super) struct Confirmation {
+pub(super) struct Decided {
     /// The file that the page showed.
     id: String,
+    #[serde(default)]
+    act: Decision,
 }
 
 pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> Answer {
@@ -92,6 +95,7 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
         origin,
         effect,
         accepted: file.accepted.map(second),
+        discarded: file.discarded.map(second),
         is_merged: here.site().is_some_and(|site| site.source == Source::Merge),
         changes,
         file: FileView::plain(&file.bytes),
@@ -100,33 +104,34 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
     Ok(html(&page).into_response())
 }
 
-/// Publishes the file that the form names.
-pub(super) async fn publish(
+/// Accepts or discards the file that the form names.
+pub(super) async fn decide(
     State(view): State<View>,
     Path(name): Path<String>,
-    form: Result<Form<Confirmation>, FormRejection>,
+    form: Result<Form<Decided>, FormRejection>,
 ) -> Answer {
     let here = SiteInForce::find(&view, &name)?;
-    let Ok(Form(Confirmation { id })) = form else {
+    let Ok(Form(Decided { id, act })) = form else {
         let text = "The form names no file. Open the page of the quarantine, and send its form.";
-        return Ok(notice(&view, StatusCode::BAD_REQUEST, "Nothing published", text));
+        return Ok(notice(&view, StatusCode::BAD_REQUEST, "Nothing decided", text));
     };
     let Some(database) = view.database.clone() else {
-        let text = "The policy names no database, so no file can be accepted here. Set \
+        let text = "The policy names no database, so nothing can be decided here. Set \
                     violations.database.";
-        return Ok(notice(&view, StatusCode::CONFLICT, "Nothing published", text));
+        return Ok(notice(&view, StatusCode::CONFLICT, "Nothing decided", text));
     };
     let (site, now) = (here.name.clone(), (view.now)());
-    let accept = move || Store::open_existing(&database.local)?.accept(&site, Some(&id), now);
-    Ok(match work(accept).await? {
+    let decide =
+        move || Store::open_existing(&database.local)?.decide((&site, Some(&id)), act, now);
+    Ok(match work(decide).await? {
         Ok(Some(file)) => {
-            tracing::info!(site = here.name, edition = %file.id, "quarantined robots.txt accepted");
+            tracing::info!(site = here.name, edition = %file.id, ?act, "quarantine decided");
             Redirect::to(&here.path()).into_response()
         }
         Ok(None) => {
             let text = "The file of the form is no longer in quarantine: it was published, or the \
                         origin's file changed. Open the page of the site, and look again.";
-            notice(&view, StatusCode::CONFLICT, "Nothing published", text)
+            notice(&view, StatusCode::CONFLICT, "Nothing decided", text)
         }
         Err(error) => {
             let text = error.to_string();

@@ -78,6 +78,7 @@ struct Waiting {
     reason: &'static str,
     since: String,
     accepted: Option<String>,
+    discarded: Option<String>,
 }
 
 /// What the database knows about a site.
@@ -177,8 +178,8 @@ pub(super) async fn of(
 
 impl Waiting {
     fn of(file: &Quarantined) -> Self {
-        let (since, accepted) = (second(file.since), file.accepted.map(second));
-        Self { reason: reason(file), since, accepted }
+        let (accepted, discarded) = (file.accepted.map(second), file.discarded.map(second));
+        Self { reason: reason(file), since: second(file.since), accepted, discarded }
     }
 }
 

@@ -22,7 +22,14 @@ fn look(watcher: &mut Watcher, state: &State, second: u64) -> Vec<String> {
 
 fn tally(token: &str, violations: u64, is_impostor: bool) -> Tally {
     let (site, product_token) = ("a.example".to_owned(), token.to_owned());
-    Tally { site, product_token, is_impostor, requests: violations + 1, violations }
+    Tally {
+        site,
+        product_token,
+        is_impostor,
+        is_quiet: false,
+        requests: violations + 1,
+        violations,
+    }
 }
 
 #[test]
@@ -153,6 +160,39 @@ fn rates_are_measured_over_a_minute() {
     let impostors = "impostors a.example: 21 requests with a crawler's name that is not theirs in \
                      one minute";
     assert_eq!(at(300, 31, 75), [impostors]);
+}
+
+#[test]
+fn a_quiet_crawler_is_no_event_and_its_impostors_are() {
+    let mut watcher = watcher(&[]);
+    let mut at = |is_quiet, violations: u64, impostors: u64, second: u64| {
+        let own = Tally { is_quiet, ..tally("GPTBot", violations, false) };
+        let impostors = Tally { requests: 0, ..tally("GPTBot", impostors, true) };
+        let tallies = vec![own, impostors, tally("CCBot", 0, false)];
+        look(&mut watcher, &State { tallies, ..State::default() }, second)
+    };
+    assert!(at(true, 500, 0, 5).is_empty(), "neither new nor many");
+    // The end of the quiet brings back nothing.
+    assert!(at(false, 500, 0, 70).is_empty());
+    assert_eq!(
+        at(true, 900, 101, 75),
+        ["violation_rate a.example: 101 violations in one minute"],
+        "of impostors"
+    );
+    assert!(at(false, 900, 101, 800).is_empty());
+    assert_eq!(
+        at(false, 1_001, 101, 805),
+        ["violation_rate a.example: 101 violations in one minute"]
+    );
+    // One that was noted and not told yet.
+    let mut state = State { tallies: vec![tally("A", 1, false)], ..State::default() };
+    assert_eq!(look(&mut watcher, &state, 900).len(), 1);
+    state.tallies.push(tally("B", 1, false));
+    assert!(look(&mut watcher, &state, 905).is_empty(), "within ten minutes");
+    state.tallies[1].is_quiet = true;
+    assert!(look(&mut watcher, &state, 910).is_empty());
+    state.tallies[1].is_quiet = false;
+    assert!(look(&mut watcher, &state, 9_000).is_empty());
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! `beadle alerts`: a test of the receivers.
 
-use std::{io::Write, time::Instant};
+use std::io::Write;
 
-use jiff::Timestamp;
 use serde_json::json;
 
 use crate::{
     outside::{
-        alerts::{Event, Receiver},
+        alerts::{Receiver, Tested},
         mail::Answer,
     },
     program::console::{
@@ -51,11 +50,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let runtime = control_runtime()?;
     let mut exit = Exit::Fine;
     for receiver in &receivers {
-        let started = Instant::now();
-        let answer = runtime.block_on(receiver.try_once(Event::test(Timestamp::now())));
-        let milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (url, form) = (receiver.alert.shown(), receiver.alert.format());
-        let (status, error) = match &answer {
+        let tested = runtime.block_on(receiver.test());
+        let Tested { to: url, answer, milliseconds } = &tested;
+        let form = receiver.alert.format();
+        let (status, error) = match answer {
             Answer::Accepted(status) => (Some(*status), None),
             Answer::Refused(status, said) => (Some(*status), Some(said)),
             Answer::Failed(why) => (None, Some(why)),
@@ -65,7 +63,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
             exit = Exit::Findings;
         }
         match format {
-            Format::Text => writeln!(out, "{url}: {answer}, after {milliseconds} ms")?,
+            Format::Text => writeln!(out, "{tested}")?,
             Format::Json => output::json(
                 out,
                 &json!({

@@ -1,4 +1,4 @@
-//! `beadle robots accept`: a quarantined robots.txt that an operator accepts.
+//! `beadle robots accept` and `discard`: what an operator decides about a quarantined robots.txt.
 
 use std::io::Write;
 
@@ -9,12 +9,28 @@ use crate::{
         exit::{Error, Exit},
         site::{database, find},
     },
-    records::violations::Store,
+    records::{record::Decision, violations::Store},
     rules::{enforce::Rulebook, policy::Policy},
 };
 
-/// Accepts the quarantined file of the site.
-pub(super) fn accept(
+/// What the operator decides.
+#[derive(Clone, Copy, Debug, clap::Subcommand)]
+pub(super) enum Verb {
+    /// Publish the quarantined robots.txt of the origin.
+    ///
+    /// Beadle quarantines a robots.txt that suddenly closes the whole site, or lost its rules. A
+    /// running server publishes the accepted file within seconds.
+    Accept,
+    /// Keep the last good robots.txt, and end the alert about the quarantined one.
+    ///
+    /// Beadle ignores the same file for as long as the origin sends it. Another file is judged
+    /// anew. 'beadle robots accept' still publishes a discarded file.
+    Discard,
+}
+
+/// Decides about the quarantined file of the site.
+pub(super) fn decide(
+    verb: Verb,
     policy: &Policy,
     host: Option<&str>,
     out: &mut dyn Write,
@@ -22,12 +38,16 @@ pub(super) fn accept(
     let rulebook = Rulebook::compile(policy, Timestamp::UNIX_EPOCH, None);
     let site = find(&rulebook, host)?;
     let mut store = Store::open_existing(database(policy)?)?;
-    let Some(file) = store.accept(&site.name, None, Timestamp::now())? else {
+    let (decision, done) = match verb {
+        Verb::Accept => (Decision::Accept, "accepted"),
+        Verb::Discard => (Decision::Discard, "discarded"),
+    };
+    let Some(file) = store.decide((&site.name, None), decision, Timestamp::now())? else {
         return Err(Error::Refused(format!("{}: no robots.txt is in quarantine", site.name)));
     };
     writeln!(
         out,
-        "{}: accepted the origin's file {} ({} bytes, in quarantine since {:.0})",
+        "{}: {done} the origin's file {} ({} bytes, in quarantine since {:.0})",
         site.name,
         file.id,
         file.bytes.len(),

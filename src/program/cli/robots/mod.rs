@@ -12,16 +12,18 @@ use crate::{
             completions,
             config::{ConfigFile, load_with_database},
             exit::{Error, Exit},
-            output::Format,
+            output::{Format, remark},
             site,
         },
     },
     rules::policy,
 };
 
-mod acceptance; // a quarantined file that an operator accepts
+mod acceptance; // what an operator decides about a quarantined file
 mod history; // the editions that were published
 pub(super) mod kept; // an edition in the database
+
+use acceptance::Verb;
 
 /// Print the robots.txt of a site as it is served, or its history
 ///
@@ -32,6 +34,7 @@ pub(super) mod kept; // an edition in the database
 ///   beadle robots --history
 ///   beadle robots --edition 3f2a91c0
 ///   beadle robots accept --site www.example.com
+///   beadle robots discard --site www.example.com
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 #[command(mut_arg("config", |arg| arg.global(true)))]
@@ -57,26 +60,17 @@ pub(super) struct Args {
     verb: Option<Verb>,
 }
 
-#[derive(Debug, clap::Subcommand)]
-enum Verb {
-    /// Publish the quarantined robots.txt of the origin.
-    ///
-    /// Beadle quarantines a robots.txt that suddenly closes the whole site, or lost its rules. A
-    /// running server publishes the accepted file within seconds.
-    Accept,
-}
-
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let policy = load_with_database(&args.config)?;
     let memory = memory::read(&policy)?;
     let policy = memory.with_hosts(policy, Timestamp::now());
     let host = args.site.as_deref();
-    if let Some(Verb::Accept) = &args.verb {
+    if let Some(verb) = args.verb {
         if args.history || args.edition.is_some() {
-            let message = "'accept' takes neither --history nor --edition (run them separately)";
+            let message = "a decision takes neither --history nor --edition (run them separately)";
             return Err(Error::Refused(message.to_owned()));
         }
-        return acceptance::accept(&policy, host, out);
+        return acceptance::decide(verb, &policy, host, out);
     }
     // Of hosts that the policy has as one site, the first stands for all.
     let only = policy.written_sites().next().filter(|_| policy.written_sites().count() == 1);
@@ -93,6 +87,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     } else {
         let site = site?;
         site::known_edition(site)?;
+        if let Some(file) = memory.quarantine_of(&site.name) {
+            let state = match file.discarded {
+                Some(at) => format!("was discarded at {at:.0}"),
+                None => format!("is in quarantine since {:.0}", file.since),
+            };
+            remark(&format!("{}: the origin's file {} {state}", site.name, file.id));
+        }
         let host = host.filter(|host| !host.starts_with('*')).map(str::to_ascii_lowercase);
         out.write_all(&site.robots_txt(host.as_deref()).0)?;
     }

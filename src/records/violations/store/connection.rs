@@ -103,7 +103,7 @@ impl Store {
     }
 
     /// Opens an existing database to change something beside the serving process, and to wait for
-    /// that process ([`Self::accept`]).
+    /// that process ([`Self::decide`]).
     ///
     /// # Errors
     /// Where it does not exist, cannot be read, belongs to another program, or is of an older

@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 /// "BEAD": distinguishes Beadle's databases from those of other programs.
 pub(super) const APPLICATION_ID: i64 = 0x4245_4144;
 /// The steps that turn a database of version n - 1 into one of version n (`PRAGMA user_version`).
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("schema.sql"),
     "ALTER TABLE violations ADD COLUMN evidence TEXT",
     include_str!("editions.sql"),
@@ -15,6 +15,7 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("counted_hours.sql"),
     include_str!("probes.sql"),
     include_str!("policies.sql"),
+    "ALTER TABLE held_robots ADD COLUMN discarded INTEGER",
 ];
 /// The newest version.
 pub(super) const CURRENT: u32 = MIGRATIONS.len() as u32;

@@ -1,5 +1,5 @@
-//! Quarantined files, and the acceptance of one, which another process writes
-//! (`beadle robots accept`).
+//! Quarantined files, and what the operator decides about one, which another process writes
+//! (`beadle robots accept` and `discard`).
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
@@ -11,12 +11,12 @@ use super::{
 use crate::{
     base::text::Text,
     records::{
-        record::{Error, Quarantined},
+        record::{Decision, Error, Quarantined},
         violations::notes::QuarantineNote,
     },
 };
 
-const COLUMNS: &str = "site, id, bytes, since, accepted";
+const COLUMNS: &str = "site, id, bytes, since, accepted, discarded";
 
 impl Store {
     /// The quarantined files, in the order of their sites.
@@ -30,24 +30,28 @@ impl Store {
         Ok(self.all(&sql, [site], quarantined)?.pop())
     }
 
-    /// Accepts the site's quarantined file and returns it; `None` where there is none, or another
-    /// than the one with this `id`. A file that was accepted before keeps its time. Waits up to five
+    /// Notes a decision about the site's quarantined file and returns the file; `None` where there is none,
+    /// or another than the one with this `id`. The same decision keeps its first time. Waits up to five
     /// seconds while another process writes.
     ///
     /// # Errors
     /// Where the database cannot be written.
-    pub fn accept(
+    pub fn decide(
         &mut self,
-        site: &str,
-        id: Option<&str>,
+        (site, id): (&str, Option<&str>),
+        decision: Decision,
         now: Timestamp,
     ) -> Result<Option<Quarantined>, Error> {
+        let [set, unset] = match decision {
+            Decision::Accept => ["accepted", "discarded"],
+            Decision::Discard => ["discarded", "accepted"],
+        };
         self.attempt(|connection| {
             connection.busy_timeout(READER_BUSY)?;
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let sql = format!(
-                "UPDATE held_robots SET accepted = coalesce(accepted, ?1) \
+                "UPDATE held_robots SET {set} = coalesce({set}, ?1), {unset} = NULL \
                  WHERE site = ?2 AND id = coalesce(?3, id) RETURNING {COLUMNS}"
             );
             let now = now.as_millisecond();
@@ -65,12 +69,13 @@ pub(super) fn add<'a>(
     notes: impl Iterator<Item = (&'a Text, &'a QuarantineNote)>,
 ) -> rusqlite::Result<()> {
     let mut delete = connection.prepare_cached("DELETE FROM held_robots WHERE site = ?")?;
-    // An acceptance belongs to the file, not to the site: another file needs its own.
+    // A decision belongs to the file, not to the site: another file needs its own.
     let mut upsert = connection.prepare_cached(
         "INSERT INTO held_robots (site, id, bytes, since) VALUES (?, ?, ?, ?) \
          ON CONFLICT (site) DO UPDATE SET id = excluded.id, bytes = excluded.bytes, \
          since = iif(id = excluded.id, min(since, excluded.since), excluded.since), \
-         accepted = iif(id = excluded.id, accepted, NULL)",
+         accepted = iif(id = excluded.id, accepted, NULL), \
+         discarded = iif(id = excluded.id, discarded, NULL)",
     )?;
     for (site, QuarantineNote { is_released, file }) in notes {
         if *is_released {
@@ -84,12 +89,17 @@ pub(super) fn add<'a>(
 }
 
 fn quarantined(row: &Row<'_>) -> rusqlite::Result<Quarantined> {
+    let moment = |column| {
+        let at: Option<i64> = row.get(column)?;
+        at.map(|at| time(at, column)).transpose()
+    };
     Ok(Quarantined {
         site: row.get(0)?,
         id: row.get(1)?,
         bytes: row.get::<_, Vec<u8>>(2)?.into(),
         since: time(row.get(3)?, 3)?,
-        accepted: row.get::<_, Option<i64>>(4)?.map(|at| time(at, 4)).transpose()?,
+        accepted: moment(4)?,
+        discarded: moment(5)?,
     })
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Held {
     pub(super) id: String,
     pub(super) hold: Hold,
     pub(super) since: Timestamp,
+    /// Whether the operator discarded it: it stays out of force, and is no news.
+    pub(super) is_discarded: bool,
     /// The last log line about it.
     pub(super) logged_at: Option<Timestamp>,
 }
@@ -99,7 +101,7 @@ impl Hold {
 impl Held {
     /// A file that is held since this time.
     pub(super) fn new(file: OriginFile, hold: Hold, since: Timestamp) -> Self {
-        Self { id: id(&file), file, hold, since, logged_at: None }
+        Self { id: id(&file), file, hold, since, is_discarded: false, logged_at: None }
     }
 
     /// A file that was held before this process.
@@ -111,7 +113,8 @@ impl Held {
     /// The time until it is in force without the operator; `None` for never.
     pub(super) fn left(&self, caution: Caution, now: Timestamp) -> Option<Duration> {
         let passed = Duration::try_from(now.duration_since(self.since)).unwrap_or_default();
-        (self.hold == Hold::Vanishing).then(|| caution.vanish_after.saturating_sub(passed))
+        (self.hold == Hold::Vanishing && !self.is_discarded)
+            .then(|| caution.vanish_after.saturating_sub(passed))
     }
 }
 

@@ -124,6 +124,12 @@ impl OriginFiles {
         self.watches.lock().accept(site, id)
     }
 
+    /// Discards the held file of `site` if its name is `id`: it stays out of force, and no news. Returns whether
+    /// that changes anything.
+    pub(super) fn discard(&self, site: &str, id: &str) -> bool {
+        self.watches.lock().discard(site, id)
+    }
+
     /// The names of the sites whose file is held.
     pub(super) fn quarantine(&self) -> Vec<String> {
         self.watches.lock().quarantine()

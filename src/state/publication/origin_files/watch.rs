@@ -15,7 +15,7 @@ use super::{
     access_result::AccessResult,
     fetcher::{Condition, Fetched},
     file_overview::OriginReport,
-    hold::{Held, Hold, Meaning},
+    hold::{Held, Hold, Meaning, id},
     site::Caution,
 };
 
@@ -47,6 +47,8 @@ pub(in crate::state::publication) struct KnownFile {
     pub(in crate::state::publication) file: OriginFile,
     /// The file that is held, and since when.
     pub(in crate::state::publication) held: Option<(OriginFile, Timestamp)>,
+    /// Whether the operator discarded it.
+    pub(in crate::state::publication) is_discarded: bool,
     /// Whether earlier rules of the site left anything open to `*`. Then a file that closes
     /// everything is sudden, even if it is the origin's first.
     pub(in crate::state::publication) was_open: bool,
@@ -134,12 +136,13 @@ struct LoggedFailure {
 impl Watch {
     /// A watch that starts with a known file.
     pub(super) fn new(known: KnownFile, caution: Caution) -> Self {
-        let KnownFile { file, held, was_open, unknown_since, condition } = known;
+        let KnownFile { file, held, is_discarded, was_open, unknown_since, condition } = known;
+        let held = held.map(|(file, since)| Held { is_discarded, ..Held::known(file, since) });
         Self {
             caution,
             meaning: Meaning::of(&file),
             file,
-            held: held.map(|(file, since)| Held::known(file, since)),
+            held,
             was_open,
             unknown_since,
             condition,
@@ -183,6 +186,7 @@ impl Watch {
         KnownFile {
             file: self.file.clone(),
             held: self.held.as_ref().map(|held| (held.file.clone(), held.since)),
+            is_discarded: self.held.as_ref().is_some_and(|held| held.is_discarded),
             was_open: self.was_open,
             unknown_since: self.unknown_since,
             condition: self.condition.clone(),
@@ -191,7 +195,7 @@ impl Watch {
 
     /// What the pages for operators say.
     pub(super) fn report(&self) -> OriginReport {
-        let held = self.held.as_ref().map(|held| held.hold);
+        let held = self.held.as_ref().filter(|held| !held.is_discarded).map(|held| held.hold);
         OriginReport { held, findings: self.remarks.clone() }
     }
 
@@ -248,6 +252,12 @@ impl Watch {
         Some(events)
     }
 
+    /// Discards the held file if it has this name. Returns whether that changes anything.
+    pub(super) fn discard(&mut self, name: &str) -> bool {
+        let held = self.held.as_mut().filter(|held| held.id == name && !held.is_discarded);
+        held.map(|held| held.is_discarded = true).is_some()
+    }
+
     /// Takes a file with the remarks about its response.
     fn take(
         &mut self,
@@ -275,12 +285,16 @@ impl Watch {
         let Some(hold) = Hold::of(self.meaning, meaning, was_open, self.caution) else {
             return self.put(file, meaning, Release::Accepted, events);
         };
-        // Vanished rules stay vanished, whatever is sent in their place.
-        let is_same =
-            |held: &&Held| held.hold == hold && (held.file == file || hold == Hold::Vanishing);
+        // Vanished rules stay vanished, whatever is sent in their place. A discarded file is one by name.
+        let is_same = |held: &&Held| match held.is_discarded {
+            true => held.id == id(&file),
+            false => held.hold == hold && (held.file == file || hold == Hold::Vanishing),
+        };
         let before = self.held.as_ref().filter(is_same);
-        let is_known = before.is_some_and(|held| held.file == file);
-        let held = Held::new(file, hold, before.map_or(now, |held| held.since));
+        let is_discarded = before.is_some_and(|held| held.is_discarded);
+        let is_known = is_discarded || before.is_some_and(|held| held.file == file);
+        let since = before.map_or(now, |held| held.since);
+        let held = Held { is_discarded, ..Held::new(file, hold, since) };
         if held.left(self.caution, now).is_some_and(|left| left.is_zero()) {
             self.put(held.file, meaning, Release::Expired, events);
         } else if !is_known {
@@ -304,7 +318,7 @@ impl Watch {
     /// Reminds of what lasts.
     fn remind(&mut self, now: Timestamp, events: &mut Vec<Event>) {
         let is_due = |at: Option<Timestamp>| at.is_none_or(|at| now.duration_since(at) >= REMINDER);
-        if let Some(Held { id, hold, since, logged_at, .. }) = &mut self.held
+        if let Some(Held { id, hold, since, logged_at, is_discarded: false, .. }) = &mut self.held
             && is_due(*logged_at)
         {
             *logged_at = Some(now);

@@ -96,7 +96,7 @@ impl Watches {
 
     /// Shows the state of a site in metrics and to the pages for operators.
     fn show(&self, one: &SiteWatch) {
-        self.metrics.origin_robots_held(&one.site.name, one.watch.held().is_some());
+        self.metrics.origin_robots_held(&one.site.name, one.watch.report().held.is_some());
         self.reports.put(&one.site.name, one.watch.report());
     }
 
@@ -128,6 +128,15 @@ impl Watches {
         self.show(one);
         events.iter().for_each(|event| one.report(event, &self.news));
         Some(one.watch.file().clone())
+    }
+
+    /// Discards the held file of a site. Returns whether that changes anything.
+    pub(super) fn discard(&mut self, site: &str, id: &str) -> bool {
+        let (is_open, mut sites) = (self.is_open, self.sites.iter_mut());
+        let number =
+            sites.position(|one| is_open && one.site.name == site && one.watch.discard(id));
+        let one = number.and_then(|number| self.sites.get(number));
+        one.inspect(|one| self.show(one)).is_some()
     }
 
     /// Takes the result of a site. Returns the time until the next fetch.

@@ -9,6 +9,9 @@ use crate::records::{
     },
 };
 
+/// The quarantined file of the site, whatever it is.
+const SHOP: (&str, Option<&str>) = ("shop.example", None);
+
 fn quarantined(id: &'static str, since: i64) -> Quarantined {
     Quarantined {
         site: Text::word("shop.example"),
@@ -16,6 +19,7 @@ fn quarantined(id: &'static str, since: i64) -> Quarantined {
         bytes: (&b"User-agent: *\nDisallow: /\n\xff\0"[..]).into(),
         since: Timestamp::from_second(since).expect("a time"),
         accepted: None,
+        discarded: None,
     }
 }
 
@@ -28,27 +32,38 @@ fn run(path: &Path, notes: impl FnOnce(&Sink)) -> Vec<Quarantined> {
 }
 
 #[test]
-fn an_acceptance_belongs_to_the_file_and_not_to_the_site() {
+fn a_decision_belongs_to_the_file_and_not_to_the_site() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");
     let at = |second| Timestamp::from_second(second).expect("a time");
     let accept = |second| {
         let mut store = Store::open_existing(&path).expect("a database");
-        store.accept("SHOP.example", None, at(second)).expect("written")
+        store.decide(("SHOP.example", None), Decision::Accept, at(second)).expect("written")
     };
     assert_eq!(run(&path, |sink| sink.quarantined(quarantined("a", 10))), [quarantined("a", 10)]);
     let accepted = Quarantined { accepted: Some(at(20)), ..quarantined("a", 10) };
     assert_eq!(accept(20), Some(accepted.clone()));
     assert_eq!(accept(30), Some(accepted.clone()), "the first time counts");
     let mut store = Store::open_existing(&path).expect("a database");
-    let mut named = |id| store.accept("shop.example", Some(id), at(35)).expect("written");
+    let mut named =
+        |id| store.decide(("shop.example", Some(id)), Decision::Accept, at(35)).expect("written");
     assert_eq!((named("b"), named("a")), (None, Some(accepted.clone())), "by its id");
     assert_eq!(store.quarantine_of("SHOP.example").expect("rows"), Some(accepted.clone()));
     assert_eq!(store.quarantine_of("x.example").expect("rows"), None);
     drop(store);
     assert_eq!(run(&path, |sink| sink.quarantined(quarantined("a", 40))), [accepted]);
     assert_eq!(run(&path, |sink| sink.quarantined(quarantined("b", 50))), [quarantined("b", 50)]);
-    accept(60).expect("it is in quarantine");
+    let discarded = Quarantined { discarded: Some(at(55)), ..quarantined("b", 50) };
+    let mut store = Store::open_existing(&path).expect("a database");
+    let discard =
+        store.decide(("SHOP.example", Some("b")), Decision::Discard, at(55)).expect("written");
+    assert_eq!(discard.as_ref(), Some(&discarded));
+    drop(store);
+    assert_eq!(run(&path, |sink| sink.quarantined(quarantined("b", 57))), [discarded]);
+    assert_eq!(run(&path, |sink| sink.quarantined(quarantined("c", 58))), [quarantined("c", 58)]);
+    assert_eq!(run(&path, |sink| sink.quarantined(quarantined("b", 50))), [quarantined("b", 50)]);
+    let accepted = accept(60).expect("it is in quarantine");
+    assert_eq!((accepted.accepted, accepted.discarded), (Some(at(60)), None));
     let again = |sink: &Sink| {
         sink.released(Text::word("shop.example"));
         sink.quarantined(quarantined("b", 70));
@@ -80,7 +95,7 @@ fn a_file_is_accepted_while_another_process_writes() {
             });
         });
         let mut store = Store::open_existing(&path).expect("a database");
-        store.accept("shop.example", None, now).expect("written").expect("it is in quarantine");
+        store.decide(SHOP, Decision::Accept, now).expect("written").expect("it is in quarantine");
         writing.join().expect("it ends");
     });
     assert_eq!(sink.close(Duration::from_secs(9)).stored, 400);
@@ -94,11 +109,11 @@ fn a_file_is_accepted_while_another_process_writes() {
             other.execute_batch("ROLLBACK").expect("unlocked");
         });
         let mut store = Store::open_existing(&path).expect("a database");
-        let found = store.accept("shop.example", None, now).expect("written");
+        let found = store.decide(SHOP, Decision::Accept, now).expect("written");
         assert_eq!(found.and_then(|file| file.accepted), Some(now));
     });
     let mut store = Store::open_read_only(&path).expect("a database");
-    let error = store.accept("shop.example", None, now).expect_err("it is read only");
+    let error = store.decide(SHOP, Decision::Accept, now).expect_err("it is read only");
     assert_eq!(error.obstacle, Obstacle::Denied);
     let error = Store::open_existing(&folder.path().join("none.db")).expect_err("not made");
     assert_eq!(error.obstacle, Obstacle::NoFile);

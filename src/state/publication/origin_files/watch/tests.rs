@@ -279,6 +279,58 @@ fn a_sudden_full_disallow_stays_in_quarantine_until_the_origin_has_another_file(
 }
 
 #[test]
+fn a_discarded_file_is_no_news_until_the_origin_has_another_one() {
+    let mut watch = fresh();
+    walk(
+        &mut watch,
+        &[(0, OPEN, "changed 300", rules(OPEN)), (300, CLOSED, "held 300", rules(OPEN))],
+    );
+    let name = id(&rules(CLOSED));
+    assert_eq!((watch.discard("0123456789abcdef"), watch.discard(&name)), (false, true));
+    assert!(!watch.discard(&name) && watch.report().held.is_none(), "it is no alarm any more");
+    walk(
+        &mut watch,
+        &[
+            (600, CLOSED, " 300", rules(OPEN)),
+            (900, "=", " 300", rules(OPEN)),
+            (2 * HOUR, CLOSED, " 300", rules(OPEN)),
+        ],
+    );
+    // A restart changes nothing.
+    let mut watch = Watch::new(watch.known(), Caution::default());
+    assert_eq!(watch.report().held, None);
+    walk(
+        &mut watch,
+        &[
+            (3 * HOUR, CLOSED, " 300", rules(OPEN)),
+            (3 * HOUR + 300, CLOSED_TOO, "held 300", rules(OPEN)),
+            (3 * HOUR + 600, CLOSED, "held 300", rules(OPEN)),
+        ],
+    );
+    assert!(watch.discard(&name));
+    walk(
+        &mut watch,
+        &[
+            (4 * HOUR, OPEN, "released 300", rules(OPEN)),
+            (5 * HOUR, CLOSED, "held 300", rules(OPEN)),
+        ],
+    );
+    assert!(watch.discard(&name));
+    assert_eq!(watch.accept(&name).as_deref().map(summary).as_deref(), Some("accepted changed"));
+    // Rules whose loss was discarded stay in force beyond `vanish_after`.
+    walk(&mut watch, &[(6 * HOUR, "-", "held 300", rules(CLOSED))]);
+    assert!(watch.discard(&id(&OriginFile::Absent)));
+    walk(
+        &mut watch,
+        &[
+            (9 * 24 * HOUR, "", " 300", rules(CLOSED)),
+            (9 * 24 * HOUR + 300, "# none\n", "held 300", rules(CLOSED)),
+            (9 * 24 * HOUR + 600, CLOSED, "released 300", rules(CLOSED)),
+        ],
+    );
+}
+
+#[test]
 fn an_accepted_file_is_in_force() {
     let mut watch = fresh();
     walk(
