@@ -11,7 +11,9 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its table")]
 
-use std::{convert::identity, env, process::ExitCode, time::Duration};
+use std::{alloc::System, convert::identity, env, process::ExitCode, time::Duration};
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, Stats, StatsAlloc};
 
 use crate::{
     harness::{Result, machine, machine::Tools, nginx, process::Address},
@@ -34,7 +36,7 @@ mod servers; // Beadle and pingora
 mod traffic;
 
 #[global_allocator]
-static COUNTING: dhat::Alloc = dhat::Alloc;
+static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// The lengths of the two runs.
 const RUNS: [Duration; 2] = [Duration::from_secs(3), Duration::from_secs(9)];
@@ -52,11 +54,10 @@ fn main() -> ExitCode {
 
 /// Runs a server in this process, and tells what it allocated.
 fn count(server: impl FnOnce() -> ExitCode) -> ExitCode {
-    let profiler = dhat::Profiler::builder().testing().build();
+    let region = Region::new(COUNTING);
     let exit = server();
-    let dhat::HeapStats { total_blocks, total_bytes, .. } = dhat::HeapStats::get();
-    drop(profiler);
-    eprintln!("allocations {total_blocks} {total_bytes}");
+    let Stats { allocations, reallocations, bytes_allocated, .. } = region.change();
+    eprintln!("allocations {} {bytes_allocated}", allocations + reallocations);
     exit
 }
 

@@ -344,8 +344,10 @@ fn history_lists_editions_and_diff_compares_their_meaning() {
     }
     let text = beadle.verb(&["robots", "--site", "site.example", "--history"]);
     let text = String::from_utf8(text.stdout).expect("UTF-8");
-    assert_eq!(text.lines().count(), 4, "{text}");
-    assert!(text.lines().nth(3).is_some_and(|line| line.contains("in force")), "{text}");
+    let (changes, rows): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.starts_with("  "));
+    assert_eq!((rows.len(), rows[3].contains("in force")), (4, true), "{text}");
+    assert!(changes.contains(&"  +Disallow: /new/"), "{text}");
     let sha256 = json[1]["sha256"].as_str().expect("a text");
     for (before, after, change) in [
         (first.as_str(), second.as_str(), Some("allow -> disallow")),

@@ -275,6 +275,7 @@ impl FakeClock {
 }
 
 #[test]
+#[ignore = "minutes of faults: .ci/long runs it"]
 fn a_clock_that_is_set_back_and_forth_while_its_node_runs_refuses_nobody() {
     let (Some(clock), Some(server)) = (FakeClock::new(), Valkey::start()) else { return };
     let fleet = Fleet::start(&server, Some(&clock));
@@ -315,6 +316,7 @@ fn a_node_that_another_server_answers_refuses_nobody() {
 }
 
 #[test]
+#[ignore = "minutes of faults: .ci/long runs it"]
 fn a_replica_that_is_made_primary_for_one_node_refuses_nobody() {
     let Some(server) = Valkey::start() else { return };
     let replica = Valkey::start_with(&["--replicaof", "127.0.0.1", &server.port.to_string()]);
@@ -335,6 +337,7 @@ fn a_replica_that_is_made_primary_for_one_node_refuses_nobody() {
 }
 
 #[test]
+#[ignore = "minutes of faults: .ci/long runs it"]
 fn two_nodes_with_one_name_refuse_nobody() {
     let Some(server) = Valkey::start() else { return };
     let fleet = Fleet::start(&server, None);
@@ -349,6 +352,7 @@ fn two_nodes_with_one_name_refuse_nobody() {
 }
 
 #[test]
+#[ignore = "minutes of faults: .ci/long runs it"]
 fn a_move_to_a_new_server_node_by_node_refuses_nobody() {
     let (Some(server), Some(next)) = (Valkey::start(), Valkey::start()) else { return };
     let fleet = Fleet::start(&server, None);

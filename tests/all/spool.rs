@@ -250,6 +250,7 @@ fn a_server_with_tls_and_a_password_gets_the_records_of_a_node_that_has_both() {
 }
 
 #[test]
+#[ignore = "minutes of faults: .ci/long runs it"]
 fn a_server_that_is_killed_hangs_is_slow_or_full_costs_no_request_and_no_record() {
     let Some(mut server) = ClickHouse::start() else { return };
     let origin = Origin::plain();

@@ -22,7 +22,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
     ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_730),
     ("desk", &["admin", "pages", "api"], 10_304),
-    ("program", &["console", "service", "cli"], 10_980),
+    ("program", &["console", "service", "cli"], 11_007),
 ];
 
 /// The rooms of the base; every room may use them.

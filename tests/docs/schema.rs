@@ -13,7 +13,7 @@ use beadle::{
         policy,
     },
 };
-use jsonschema::Validator;
+use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -44,14 +44,24 @@ fn printed() -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
+/// A schema that policies are held against.
+struct Validator {
+    schemas: Schemas,
+    whole: SchemaIndex,
+}
+
 fn validator() -> (Validator, Value) {
     let schema: Value = serde_json::from_str(&printed()).expect("it is JSON");
-    jsonschema::meta::validate(&schema).expect("it is a schema");
-    (jsonschema::validator_for(&schema).expect("it is a schema"), schema)
+    let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+    compiler.add_resource("policy.json", schema.clone()).expect("it is the first one");
+    // It holds the schema itself against that of its draft.
+    let whole = compiler.compile("policy.json", &mut schemas).expect("it is a schema");
+    (Validator { schemas, whole }, schema)
 }
 
 fn faults(validator: &Validator, policy: &Value) -> Vec<String> {
-    validator.iter_errors(policy).map(|one| format!("{}: {one}", one.instance_path())).collect()
+    let validated = validator.schemas.validate(policy, validator.whole);
+    validated.err().map(|error| format!("{error:#}")).into_iter().collect()
 }
 
 /// Whether the reader accepts a policy: the errors, or none.

@@ -3,14 +3,20 @@
 use std::io::Write;
 
 use crate::{
+    advice::edit::patch,
+    base::escape,
     program::console::{
         exit::Error,
         output::{Format, json},
         site::store,
     },
+    records::record::Edition,
     review::report::EditionRow,
     rules::{enforce::Site, policy::Policy},
 };
+
+/// The most changed lines of an edition.
+const MOST_LINES: usize = 20;
 
 /// Prints the editions of a site, or of all sites.
 pub(super) fn print(
@@ -33,7 +39,7 @@ pub(super) fn print(
             "EDITION", "FROM", "UNTIL", "SOURCE", "RULES", "BYTES"
         )?;
     }
-    for edition in &editions {
+    for (at, edition) in editions.iter().enumerate() {
         let row = EditionRow::of(edition);
         match format {
             Format::Json => json(out, &row)?,
@@ -49,6 +55,27 @@ pub(super) fn print(
                 row.site
             )?,
         }
+        if format == Format::Text {
+            let earlier = editions.iter().take(at).rfind(|one| one.site == edition.site);
+            changes(earlier, edition, out)?;
+        }
     }
     Ok(())
+}
+
+/// The lines that an edition has and the one before it has not, and those that went.
+fn changes(before: Option<&Edition>, edition: &Edition, out: &mut dyn Write) -> Result<(), Error> {
+    let Some(before) = before else { return Ok(()) };
+    let [before, after] = [before, edition].map(|one| String::from_utf8_lossy(&one.bytes));
+    let patch = patch("", &before, &after);
+    // The first two lines name the files.
+    let lines: Vec<&str> =
+        patch.lines().skip(2).filter(|one| one.len() > 1 && one.starts_with(['+', '-'])).collect();
+    for line in lines.iter().take(MOST_LINES) {
+        writeln!(out, "  {}", escape::text(line.as_bytes()))?;
+    }
+    match lines.len().saturating_sub(MOST_LINES) {
+        0 => Ok(()),
+        more => Ok(writeln!(out, "  and {more} more: 'beadle robots --edition' shows the file")?),
+    }
 }
