@@ -9,7 +9,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
         14_987,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_681),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_694),
     ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts", "edit"], 8_750),
     (
         "records",

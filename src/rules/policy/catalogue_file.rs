@@ -1,6 +1,6 @@
 //! Catalogue files: the built-in one, and one that replaces it.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use crate::{
     base::{diagnostic::Diagnostic, escape},
@@ -19,6 +19,12 @@ const MOST_FINDINGS: usize = 20;
 /// The built-in catalogue.
 pub fn built_in() -> Catalogue {
     catalogue(built_in_file()).expect("a test reads the built-in catalogue")
+}
+
+/// The built-in catalogue, made once: all policies that add nothing to it share it.
+pub(super) fn shared() -> Arc<Catalogue> {
+    static SHARED: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(built_in()));
+    Arc::clone(&SHARED)
 }
 
 /// The catalogue of a file.

@@ -108,18 +108,25 @@ fn sections(
     };
     let CatalogueSource { named, following } = source;
     let (catalogue_file, known, catalogue_bytes) = match named {
-        Some(named) => (Some(named.path), named.file, named.bytes),
-        None => (None, catalogue_file::built_in_file(), Vec::new()),
+        Some(named) => (Some(named.path), Some(named.file), named.bytes),
+        None => (None, None, Vec::new()),
     };
     let likeness = || fleet::fingerprint(root.node, &catalogue_bytes);
     let fleet = fleet::read(fields.take("fleet").as_ref(), likeness, findings);
-    let catalogue_version = known.version.clone();
-    let catalogue = crawler_entries::read(known, &fields, findings);
-    let (catalogue, kept) = match &following {
-        Some(following) => follow::join(catalogue, following, root, open, findings),
-        None => (catalogue, Vec::new()),
+    let is_built_in = known.is_none() && following.is_none() && fields.take("crawlers").is_none();
+    let (catalogue_version, catalogue, kept) = match is_built_in {
+        true => (catalogue_file::built_in_version().into(), catalogue_file::shared(), Vec::new()),
+        false => {
+            let known = known.unwrap_or_else(catalogue_file::built_in_file);
+            let version = known.version.clone();
+            let catalogue = crawler_entries::read(known, &fields, findings);
+            let (catalogue, kept) = match &following {
+                Some(following) => follow::join(catalogue, following, root, open, findings),
+                None => (catalogue, Vec::new()),
+            };
+            (version, Arc::new(catalogue), kept)
+        }
     };
-    let catalogue = Arc::new(catalogue);
     let fingerprint = fingerprint([bytes, &catalogue_bytes, &kept]);
     let strict = fields.is("strict", findings);
     let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);

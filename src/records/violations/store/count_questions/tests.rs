@@ -302,7 +302,7 @@ fn the_counts_of_an_older_database_are_found_after_the_update() {
     let rollup = Rollup { hour, series: a_series(), requests: 7, folded: 0, dropped: 0 };
     store.add_rollups(&Rollups { series: vec![rollup], ..Rollups::default() }).expect("added");
     let back = "DROP INDEX rollups_unrecorded; DROP TABLE counted_hours; DROP TABLE probed;
-        DROP TABLE policy_history; DROP TABLE policy_files;
+        DROP TABLE policy_history; DROP TABLE policy_files; ALTER TABLE held_robots DROP COLUMN discarded;
         PRAGMA user_version = 6";
     store.connection.execute_batch(back).expect("the tables of version 6");
     drop(store);

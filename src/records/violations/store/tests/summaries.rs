@@ -352,7 +352,7 @@ fn a_database_of_the_version_before_is_summarised_while_it_is_used() {
     let back = "DROP TRIGGER record_blocks_removed; DROP TRIGGER violations_changed;
         DROP TRIGGER violations_removed; DROP TABLE record_block_paths; DROP TABLE record_blocks;
         DROP INDEX rollups_unrecorded; DROP TABLE counted_hours; DROP TABLE probed;
-        DROP TABLE policy_history; DROP TABLE policy_files;
+        DROP TABLE policy_history; DROP TABLE policy_files; ALTER TABLE held_robots DROP COLUMN discarded;
         PRAGMA user_version = 5";
     store.connection.execute_batch(back).expect("the tables of version 5");
     drop(store);
