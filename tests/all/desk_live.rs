@@ -219,6 +219,8 @@ fn the_page_is_complete_without_scripts() {
     let script = page("/assets/live.js");
     assert!(!script.contains("innerHTML") && script.contains("textContent"));
     let none = Setup::site(1, "").violations("  log: $DIR/violations.jsonl\n").start();
-    assert!(none.admin_page("/live").text().contains("Set violations.database"));
+    assert!(
+        none.admin_page("/live").text().contains("Set violations.database, and restart Beadle.")
+    );
     assert_eq!(request("/live/events").send(none.admin).status, 404);
 }

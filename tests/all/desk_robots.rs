@@ -306,7 +306,7 @@ fn without_a_database_the_file_is_shown_without_hits() {
     let beadle = setup.start();
     let shown = text(&beadle, "/robots");
     assert!(shown.contains("<td class=\"mono\">Disallow: /private/</td>"), "{shown}");
-    assert!(shown.contains("Set violations.database"), "{shown}");
+    assert!(shown.contains("Set violations.database."), "{shown}");
     assert!(!shown.contains(">violations</th>") && !shown.contains("History"), "{shown}");
     let file = page(&beadle, &format!("/robots/site.example/{}/file", edition(&shown)));
     assert_eq!(file.text(), beadle.get("/robots.txt", "x").text());

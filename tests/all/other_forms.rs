@@ -141,6 +141,7 @@ fn the_desk_lists_other_forms_apart_and_their_pages_lead_to_forms() {
     for known in ["<title>Violations", "1 violation, the latest first"] {
         assert!(violations.contains(known), "{known}: {violations}");
     }
+    assert!(!violations.contains(">All</a>"), "no filter to leave");
     assert!(!violations.contains("other form</th>") && !violations.contains("GPTBot</td>"));
 
     let ids: Vec<String> = beadle

@@ -14,13 +14,13 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "records",
         &["tally", "counts", "record", "lines", "spool", "clickhouse", "forward", "violations"],
-        16_383,
+        16_390,
     ),
     ("clients", &["evidence", "conduct"], 8_780),
     ("outside", &["mail", "alerts", "tls", "acme", "remote"], 4_235),
     ("state", &["fleet", "publication", "exchange"], 11_338),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
-    ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_730),
+    ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_733),
     ("desk", &["admin", "pages", "api"], 10_304),
     ("program", &["console", "service", "cli"], 11_007),
 ];

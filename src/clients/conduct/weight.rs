@@ -59,10 +59,8 @@ pub struct Weighed<'r> {
 /// A request measured against its pace.
 #[derive(Default)]
 struct PaceCheck<'r> {
-    /// Set if it came too soon for an enforced pace.
+    /// Set if it came too soon, also for a pace that is only measured.
     early: Option<Early<'r>>,
-    /// Whether it came too soon for a pace that is only measured.
-    is_noted: bool,
     /// The request, if it passes.
     hop: Option<Hop>,
 }
@@ -92,10 +90,11 @@ impl Conduct {
         let fleet = self.fleet(knowledge.moment().steady);
         sighting.climb(&decision, now, (fleet, metrics));
         let is_block = decision.action == Action::Block;
-        let PaceCheck { early, is_noted, hop } = match is_block {
+        let PaceCheck { early: measured, hop } = match is_block {
             true => PaceCheck::default(),
             false => self.measure(sighting, &decision, knowledge, metrics),
         };
+        let early = measured.filter(|early| early.pace.is_enforced);
         let is_ordered = enforce::is_ordered(&site.enforcement, &decision, now);
         let is_refusal = !is_ordered && (is_block || early.is_some());
         let lifted = sighting.lift(&decision, is_refusal, now, (fleet, metrics));
@@ -106,7 +105,7 @@ impl Conduct {
                 (Action::Throttle, Reason::TooSoon)
             }
             (None, Some(_)) => (Action::Throttle, Reason::Slowed),
-            (None, None) if is_noted && decision.reason == Reason::Allow => {
+            (None, None) if measured.is_some() && decision.reason == Reason::Allow => {
                 (decision.action, Reason::TooSoon)
             }
             (None, None) => (decision.action, decision.reason),
@@ -165,10 +164,9 @@ impl Conduct {
         if pace.record.is_some() && decision.standing.outcome != Outcome::Contradicted {
             metrics.pace(&site.name, label(Some(name)), checked.is_ok());
         }
-        let is_noted = checked.is_err() && !pace.is_enforced;
-        let early = checked.err().filter(|_| pace.is_enforced);
-        let early = early.map(|too_soon| Early { pace, too_soon });
-        let hop = early.is_none().then(|| Hop { key, number: free.unwrap_or_default() });
-        PaceCheck { early, is_noted, hop }
+        let passes = checked.is_ok() || !pace.is_enforced;
+        let early = checked.err().map(|too_soon| Early { pace, too_soon });
+        let hop = passes.then(|| Hop { key, number: free.unwrap_or_default() });
+        PaceCheck { early, hop }
     }
 }

@@ -83,7 +83,7 @@ pub struct Quarantined {
 /// What an operator decides about a quarantined file. The last decision counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Decision {
+pub enum QuarantineAct {
     /// It is published.
     #[default]
     Accept,

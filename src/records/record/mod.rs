@@ -15,7 +15,7 @@ pub(crate) use self::{
 };
 pub use self::{
     edition::{
-        ClockLeap, Decision, Edition, EditionPeriod, Fetch, HostPeriod, PolicyEntry, Probed,
+        ClockLeap, Edition, EditionPeriod, Fetch, HostPeriod, PolicyEntry, Probed, QuarantineAct,
         Quarantined, SiteHosts, Unread,
     },
     error::{Error, Obstacle},

@@ -20,8 +20,8 @@ pub use self::{
     claimant::Claimant,
     people::People,
     rollup::{
-        FORM, Hour, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount, Rollup,
-        Rollups, Series, SeriesKey, Tallied, is_limited, is_violation,
+        FORM, Hour, LIMITS, PeopleCount, PlaceCount, PlaceKind, Places, ReadState, ReferralCount,
+        Rollup, Rollups, Series, SeriesKey, Tallied, is_limited, is_violation,
     },
 };
 use self::{

@@ -101,7 +101,7 @@ pub struct SeriesKey<'a> {
 pub const FORM: &str = "robots.form";
 
 /// The reasons of requests that are too many. They have no record, and are no violations.
-const LIMITS: [&str; 2] = ["limit", "people_first"];
+pub const LIMITS: [&str; 2] = ["limit", "people_first"];
 
 /// Whether a request with this reason was one too many.
 pub fn is_limited(reason: &str) -> bool {

@@ -61,6 +61,11 @@ impl Span {
         Question { since: self.before, until: self.from, ..Question::default() }
     }
 
+    /// Whether the span before has counts to compare with, by the first hour that has any.
+    pub fn is_compared(&self, first_counts: Option<Timestamp>) -> bool {
+        first_counts.is_some_and(|first| first < self.from)
+    }
+
     /// Its ends in words: `2026-11-15 10:00 to 2026-11-22 10:31 UTC`.
     pub fn in_words(&self) -> String {
         let [from, until] = [self.from, self.until].map(|time| time.strftime("%F %H:%M"));

@@ -25,7 +25,7 @@ pub static ENFORCEMENT: Section = Section {
         key("rate_limits", List(&Shape::Section(&RATE_LIMIT)), NONE)
             .means("how many requests crawlers may send to the origin"),
         key("quiet", List(&Shape::Section(&QUIET)), NONE)
-            .means("crawlers whose violations send no alerts"),
+            .means("crawlers without alerts about their violations"),
         key("people_first", Shape::Section(&PEOPLE_FIRST), Words("crawlers make no room"))
             .means("let crawlers take what people leave of the origin; `{}` adapts"),
         key("block", Shape::Section(&BLOCK), Words("see there"))

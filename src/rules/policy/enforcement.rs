@@ -47,7 +47,7 @@ pub struct Enforcement {
     pub overrides: Vec<Override>,
     /// Limits for the requests of crawlers.
     pub rate_limits: Vec<RateLimit>,
-    /// Crawlers whose violations send no alerts.
+    /// Crawlers without alerts about their violations.
     pub quiet: Vec<Quiet>,
     /// When crawlers make room for people; `None` is never (default).
     pub people_first: Option<Arc<PeopleFirst>>,

@@ -1,4 +1,4 @@
-//! The `quiet` of an enforcement: crawlers whose violations send no alerts.
+//! The `quiet` of an enforcement: crawlers without alerts about their violations.
 
 use std::collections::HashSet;
 

@@ -190,7 +190,10 @@ fn a_name_that_nobody_knows_is_answered_with_the_nearest() {
 
     let none = Setup::site(origin.port, "").violations("  log: $DIR/violations.jsonl\n").start();
     for path in ["/crawlers", "/crawlers/GPTBot", "/crawlers/GPTBot/evidence.zip"] {
-        assert!(text(&none, path).contains("Set violations.database"), "{path}");
+        assert!(
+            text(&none, path).contains("Set violations.database, and restart Beadle."),
+            "{path}"
+        );
     }
 }
 

@@ -115,7 +115,7 @@ fn health_is_shown_without_a_database() {
     let origin = Origin::plain();
     let none = Setup::site(origin.port, "").violations("  log: $DIR/violations.jsonl\n").start();
     let text = overview(&none, "");
-    assert!(text.contains("Set violations.database"), "{text}");
+    assert!(text.contains("Set violations.database, and restart Beadle."), "{text}");
     assert!(part(&text, "Health").contains("fingerprint"), "{text}");
     assert!(!text.contains("Violations over time"), "{text}");
 }

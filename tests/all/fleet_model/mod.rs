@@ -41,7 +41,7 @@ fn three_nodes_judge_as_one() {
     else {
         return;
     };
-    let wanted = if is_full_size() { 10_000 } else { 800 };
+    let wanted = if is_full_size() { 10_000 } else { 2_000 };
     let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
     // Enough files for every publication.
     let files: Vec<File> = (0..400).map(|_| dice.file()).collect();

@@ -25,7 +25,7 @@ use crate::{
     },
     formats::robots::{self, RobotsTxt},
     records::{
-        record::{Decision, Error, Quarantined},
+        record::{Error, QuarantineAct, Quarantined},
         violations::Store,
     },
     review::report::number::count,
@@ -60,7 +60,7 @@ pub(super) struct Decided {
     /// The file that the page showed.
     id: String,
     #[serde(default)]
-    act: Decision,
+    act: QuarantineAct,
 }
 
 pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> Answer {

@@ -9,7 +9,7 @@ use crate::{
         exit::{Error, Exit},
         site::{database, find},
     },
-    records::{record::Decision, violations::Store},
+    records::{record::QuarantineAct, violations::Store},
     rules::{enforce::Rulebook, policy::Policy},
 };
 
@@ -39,8 +39,8 @@ pub(super) fn decide(
     let site = find(&rulebook, host)?;
     let mut store = Store::open_existing(database(policy)?)?;
     let (decision, done) = match verb {
-        Verb::Accept => (Decision::Accept, "accepted"),
-        Verb::Discard => (Decision::Discard, "discarded"),
+        Verb::Accept => (QuarantineAct::Accept, "accepted"),
+        Verb::Discard => (QuarantineAct::Discard, "discarded"),
     };
     let Some(file) = store.decide((&site.name, None), decision, Timestamp::now())? else {
         return Err(Error::Refused(format!("{}: no robots.txt is in quarantine", site.name)));

@@ -16,6 +16,7 @@ use super::{
 use crate::records::{
     lines::Stamp,
     record::{Error, Obstacle},
+    tally::LIMITS,
 };
 
 /// The most messages of one check of SQLite.
@@ -26,9 +27,6 @@ const FIRST: &str =
 const HOUR: i64 = 3_600_000;
 const RECORDS_BY_HOUR: &str =
     "SELECT time / 3600000 * 3600000, count(*) FROM violations GROUP BY 1";
-/// The requests that had a record. Those beyond a limit have none.
-const COUNTS_BY_HOUR: &str = "SELECT hour, sum(iif(action = 'pass' OR reason IN ('limit', 'people_first'), \
-    0, requests - folded - dropped)) FROM rollups JOIN series ON id = series GROUP BY hour";
 const SIZES: &str = "SELECT coalesce(tbl_name, size.name), sum(size.bytes) \
     FROM (SELECT name, pgsize AS bytes FROM dbstat WHERE aggregate = TRUE) AS size \
     LEFT JOIN sqlite_schema ON sqlite_schema.name = size.name GROUP BY 1 ORDER BY 2 DESC, 1";
@@ -226,7 +224,7 @@ fn add_up(connection: &Connection, found: &mut Examination) -> rusqlite::Result<
         found.faults.push(Fault { code: "store.counts", message });
     }
     let records = by_hour(connection, RECORDS_BY_HOUR)?;
-    let counts = by_hour(connection, COUNTS_BY_HOUR)?;
+    let counts = by_hour(connection, &counts_by_hour())?;
     let (Some(&first_hour), Some((&first_record, _))) =
         (counts.keys().next(), records.first_key_value())
     else {
@@ -259,6 +257,15 @@ fn add_up(connection: &Connection, found: &mut Examination) -> rusqlite::Result<
         found.faults.push(Fault { code: "store.uncounted_records", message });
     }
     Ok(())
+}
+
+/// The requests by hour that had a record. Those beyond a limit have none.
+fn counts_by_hour() -> String {
+    let limits = LIMITS.join("', '");
+    format!(
+        "SELECT hour, sum(iif(action = 'pass' OR reason IN ('{limits}'), 0, requests - folded - dropped)) \
+         FROM rollups JOIN series ON id = series GROUP BY hour"
+    )
 }
 
 fn by_hour(connection: &Connection, sql: &str) -> rusqlite::Result<BTreeMap<i64, i64>> {

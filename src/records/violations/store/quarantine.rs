@@ -11,7 +11,7 @@ use super::{
 use crate::{
     base::text::Text,
     records::{
-        record::{Decision, Error, Quarantined},
+        record::{Error, QuarantineAct, Quarantined},
         violations::notes::QuarantineNote,
     },
 };
@@ -39,12 +39,12 @@ impl Store {
     pub fn decide(
         &mut self,
         (site, id): (&str, Option<&str>),
-        decision: Decision,
+        decision: QuarantineAct,
         now: Timestamp,
     ) -> Result<Option<Quarantined>, Error> {
         let [set, unset] = match decision {
-            Decision::Accept => ["accepted", "discarded"],
-            Decision::Discard => ["discarded", "accepted"],
+            QuarantineAct::Accept => ["accepted", "discarded"],
+            QuarantineAct::Discard => ["discarded", "accepted"],
         };
         self.attempt(|connection| {
             connection.busy_timeout(READER_BUSY)?;

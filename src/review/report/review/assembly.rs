@@ -27,7 +27,7 @@ impl<'c> Review<'c> {
         Self {
             span: *span,
             site: site.clone(),
-            is_compared: first_counts.is_some_and(|first| first < span.from),
+            is_compared: span.is_compared(*first_counts),
             first_counts: first_counts.filter(|first| *first > span.before),
             total: total(&now.crawlers),
             total_before: total(&before.crawlers),

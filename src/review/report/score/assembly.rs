@@ -38,7 +38,7 @@ impl<'c> Score<'c> {
             now: tally(now),
             before: tally(before),
             impostors: *impostors,
-            is_compared: first_counts.is_some_and(|first| first < span.from),
+            is_compared: span.is_compared(first_counts),
             busiest,
             reading: reading(answers),
             following: following(answers),

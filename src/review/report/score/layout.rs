@@ -61,11 +61,9 @@ fn facts(score: &Score<'_>) -> Section {
         0 => none(),
         _ => format!("{} of the judged requests", share(now.too_soon, now.judged)),
     };
-    let (claims, open) = match (now.confirmed, now.open()) {
-        (0, open) => ("-".to_owned(), open),
-        (confirmed, open) => (share(confirmed, now.own()), open),
-    };
-    let open = match open {
+    // Nothing was checked where nothing is confirmed.
+    let claims = share(now.confirmed, if now.confirmed > 0 { now.own() } else { 0 });
+    let open = match now.open() {
         0 => none(),
         open => format!("{} not checked, or without a way to check", count(open, "request")),
     };

@@ -38,15 +38,16 @@ fn a_decision_belongs_to_the_file_and_not_to_the_site() {
     let at = |second| Timestamp::from_second(second).expect("a time");
     let accept = |second| {
         let mut store = Store::open_existing(&path).expect("a database");
-        store.decide(("SHOP.example", None), Decision::Accept, at(second)).expect("written")
+        store.decide(("SHOP.example", None), QuarantineAct::Accept, at(second)).expect("written")
     };
     assert_eq!(run(&path, |sink| sink.quarantined(quarantined("a", 10))), [quarantined("a", 10)]);
     let accepted = Quarantined { accepted: Some(at(20)), ..quarantined("a", 10) };
     assert_eq!(accept(20), Some(accepted.clone()));
     assert_eq!(accept(30), Some(accepted.clone()), "the first time counts");
     let mut store = Store::open_existing(&path).expect("a database");
-    let mut named =
-        |id| store.decide(("shop.example", Some(id)), Decision::Accept, at(35)).expect("written");
+    let mut named = |id| {
+        store.decide(("shop.example", Some(id)), QuarantineAct::Accept, at(35)).expect("written")
+    };
     assert_eq!((named("b"), named("a")), (None, Some(accepted.clone())), "by its id");
     assert_eq!(store.quarantine_of("SHOP.example").expect("rows"), Some(accepted.clone()));
     assert_eq!(store.quarantine_of("x.example").expect("rows"), None);
@@ -56,7 +57,7 @@ fn a_decision_belongs_to_the_file_and_not_to_the_site() {
     let discarded = Quarantined { discarded: Some(at(55)), ..quarantined("b", 50) };
     let mut store = Store::open_existing(&path).expect("a database");
     let discard =
-        store.decide(("SHOP.example", Some("b")), Decision::Discard, at(55)).expect("written");
+        store.decide(("SHOP.example", Some("b")), QuarantineAct::Discard, at(55)).expect("written");
     assert_eq!(discard.as_ref(), Some(&discarded));
     drop(store);
     assert_eq!(run(&path, |sink| sink.quarantined(quarantined("b", 57))), [discarded]);
@@ -95,7 +96,10 @@ fn a_file_is_accepted_while_another_process_writes() {
             });
         });
         let mut store = Store::open_existing(&path).expect("a database");
-        store.decide(SHOP, Decision::Accept, now).expect("written").expect("it is in quarantine");
+        store
+            .decide(SHOP, QuarantineAct::Accept, now)
+            .expect("written")
+            .expect("it is in quarantine");
         writing.join().expect("it ends");
     });
     assert_eq!(sink.close(Duration::from_secs(9)).stored, 400);
@@ -109,11 +113,11 @@ fn a_file_is_accepted_while_another_process_writes() {
             other.execute_batch("ROLLBACK").expect("unlocked");
         });
         let mut store = Store::open_existing(&path).expect("a database");
-        let found = store.decide(SHOP, Decision::Accept, now).expect("written");
+        let found = store.decide(SHOP, QuarantineAct::Accept, now).expect("written");
         assert_eq!(found.and_then(|file| file.accepted), Some(now));
     });
     let mut store = Store::open_read_only(&path).expect("a database");
-    let error = store.decide(SHOP, Decision::Accept, now).expect_err("it is read only");
+    let error = store.decide(SHOP, QuarantineAct::Accept, now).expect_err("it is read only");
     assert_eq!(error.obstacle, Obstacle::Denied);
     let error = Store::open_existing(&folder.path().join("none.db")).expect_err("not made");
     assert_eq!(error.obstacle, Obstacle::NoFile);

@@ -317,7 +317,7 @@ fn a_discarded_file_is_no_news_until_the_origin_has_another_one() {
     );
     assert!(watch.discard(&name));
     assert_eq!(watch.accept(&name).as_deref().map(summary).as_deref(), Some("accepted changed"));
-    // Rules whose loss was discarded stay in force beyond `vanish_after`.
+    // The operator discarded the loss of these rules: they stay beyond `vanish_after`.
     walk(&mut watch, &[(6 * HOUR, "-", "held 300", rules(CLOSED))]);
     assert!(watch.discard(&id(&OriginFile::Absent)));
     walk(
