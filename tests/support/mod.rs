@@ -58,14 +58,20 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Polls until there is a value; panics with `what` at the deadline.
 pub(crate) fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
+    let found = polls().find_map(|()| poll());
+    found.unwrap_or_else(|| panic!("waited in vain for {what}"))
+}
+
+/// One item for each time that a test should look, until the deadline. The pauses grow, because what
+/// it looks at costs the program milliseconds.
+pub(crate) fn polls() -> impl Iterator<Item = ()> {
     let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(value) = poll() {
-            return value;
-        }
-        assert!(Instant::now() < deadline, "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let mut pause = Duration::ZERO;
+    std::iter::from_fn(move || {
+        std::thread::sleep(pause);
+        pause = (pause * 3 / 2).clamp(Duration::from_millis(4), Duration::from_millis(40));
+        (Instant::now() < deadline).then_some(())
+    })
 }
 
 /// Reads a chunked body (RFC 9112 §7.1) and skips its trailers. `until` reads up to and including an

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{
     PATIENCE,
     client::{Client, Request, Response},
-    free_port, wait_for,
+    free_port, polls, wait_for,
 };
 
 /// The path of the program that cargo built.
@@ -469,14 +469,12 @@ impl Beadle {
 
     /// Waits until a metric has this value. Some are counted a moment after the answer.
     pub(crate) fn wait_for_metric(&self, series: &str, value: f64) {
-        // No number: the metric is read at least once.
         let mut last = f64::NAN;
-        let deadline = Instant::now() + PATIENCE;
-        while last != value {
-            assert!(Instant::now() < deadline, "{series} is {last}, not {value}");
-            std::thread::sleep(Duration::from_millis(5));
+        let found = polls().any(|()| {
             last = self.metric(series);
-        }
+            last == value
+        });
+        assert!(found, "{series} is {last}, not {value}");
     }
 
     /// Runs another verb of the program with this policy.
