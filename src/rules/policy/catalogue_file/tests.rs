@@ -5,6 +5,7 @@ fn the_built_in_catalogue_holds_its_invariants() {
     let file = read_file("config/crawlers.yaml", BUILT_IN.as_bytes()).expect("it is sound");
     assert!(file.crawlers.len() >= 1_200);
     assert_eq!(file.version, built_in_version());
+    assert_eq!(format!("{file:?}"), format!("{:?}", built_in_file()), "JSON says what YAML says");
     let catalogue = catalogue(file).expect("consistent");
     for (host, operator) in [
         ("chatgpt.com", "OpenAI"),
