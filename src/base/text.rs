@@ -150,6 +150,12 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
+/// A type whose values are words: every enum of [`words!`].
+pub trait Word: Sized {
+    /// The value with this word.
+    fn of_word(word: &str) -> Option<Self>;
+}
+
 /// Declares an enum whose variants are words in policies, records and metrics, with all of its variants and
 /// the word of each.
 macro_rules! words {
@@ -176,6 +182,12 @@ macro_rules! words {
             #[allow(dead_code, reason = "not every enum of words is read")]
             $vis fn from_word(word: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.as_str() == word)
+            }
+        }
+
+        impl crate::base::text::Word for $name {
+            fn of_word(word: &str) -> Option<Self> {
+                Self::from_word(word)
             }
         }
     };

@@ -204,18 +204,22 @@ fn the_defaults_of_the_reference_are_those_of_the_program() {
     }
     assert_eq!(tunnel_idle.as_secs(), 3_600);
     assert!(text.contains("| `tunnel_idle` | time | `1h` |"));
-    let days = policy::DEFAULT_RETENTION.as_secs() / 86_400;
-    let hours = policy::DEFAULT_ROBOTS_MAX_AGE.as_secs() / 3_600;
-    let window = policy::DEFAULT_CACHE_WINDOW.as_secs() / 3_600;
-    let (violations, impostors) =
-        (policy::DEFAULT_VIOLATIONS_PER_MINUTE, policy::DEFAULT_IMPOSTORS_PER_MINUTE);
+    let least = "alerts: [{ url: \"https://a.example\", format: slack }]\n\
+                 sites: [{ hosts: [a.example], origin: \"http://127.0.0.1:1\" }]";
+    let policy: policy::Policy = least.parse().expect("a policy");
+    let (robots_txt, alert) = (&policy.sites[0].robots_txt, &policy.alerts[0]);
+    let days = policy.violations.retention.as_secs() / 86_400;
+    let hours = robots_txt.max_age.as_secs() / 3_600;
+    let window = robots_txt.cache_window.as_secs() / 3_600;
+    let (violations, impostors) = (alert.violations_per_minute, alert.impostors_per_minute);
+    let admin = policy.server.admin.as_ref().expect("it is on by default");
     for row in [
-        format!("(#serverlisten) | `{}` |", policy::DEFAULT_LISTEN),
-        format!("(#serveradmin) | `{}` |", policy::DEFAULT_ADMIN),
+        format!("(#serverlisten) | `{}` |", policy.server.listen[0].address),
+        format!("(#serveradmin) | `{}` |", admin.address),
         format!("| `retention` | time, `1h` to `3650d` | `{days}d` |"),
         format!(
             "| `max_size` | size, `16MiB` to `16TiB` | `{}GiB` |",
-            policy::DEFAULT_MAX_SIZE >> 30
+            policy.violations.max_size >> 30
         ),
         format!("| `violations_per_minute` | number | `{violations}` |"),
         format!("| `impostors_per_minute` | number | `{impostors}` |"),

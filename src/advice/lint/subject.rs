@@ -12,7 +12,7 @@ use crate::{
     rules::{
         crawlers::{Catalogue, Class, Name},
         enforce,
-        policy::{Enforcement, GroupPlaces, Site, Source, Spot},
+        policy::{self, GroupPlaces, Site, Source, Spot},
     },
 };
 
@@ -125,7 +125,7 @@ impl<'a> Subject<'a> {
             has_errors: false,
         });
         let places = places.collect();
-        let star_binds = Enforcement::default().star_binds;
+        let star_binds = policy::default_star_binds();
         Self::new(Written::RobotsTxt, file, places, Vec::new(), catalogue, star_binds)
     }
 

@@ -3,13 +3,16 @@
 use std::{collections::HashMap, fmt};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::base::escape;
 
-use super::{
-    entry::{CatalogueFile, Entry, OperatorEntry},
-    purpose::Purpose,
-};
+use super::entry::{CatalogueFile, Entry, OperatorEntry};
+
+/// The facts that change no verdict and no standing. Of a name, only the spelling in records differs, and
+/// a control token, which governs uses, sends no requests.
+const INFORMS: [&str; 6] =
+    ["product_token", "operator", "governs", "documentation", "contact", "status"];
 
 /// The differences between two catalogue files. All texts are escaped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -29,7 +32,7 @@ pub struct Change {
     /// The crawler; for the fact `referrers`, the operator.
     pub product_token: String,
     /// The key of the fact in the file.
-    pub fact: &'static str,
+    pub fact: String,
     /// Whether it can change verdicts or standings.
     pub decides: bool,
     /// The older value; empty is unknown.
@@ -71,7 +74,7 @@ impl Changes {
     fn compare_referrers(&mut self, older: &CatalogueFile, newer: &CatalogueFile) {
         let hosts = |file: &CatalogueFile, name: &str| {
             let operator = file.operators.iter().find(|one| one.name == name);
-            operator.map_or_else(String::new, |one| list(&one.referrers))
+            operator.map_or_else(String::new, |one| text(&one.referrers.clone().into()))
         };
         let is_gone = |one: &&OperatorEntry| newer.operators.iter().all(|new| new.name != one.name);
         for OperatorEntry { name, .. } in
@@ -80,21 +83,21 @@ impl Changes {
             let (was, is) = (hosts(older, name), hosts(newer, name));
             if was != is {
                 let product_token = escape::shown(name);
-                let fact = "referrers";
+                let fact = "referrers".to_owned();
                 self.changed.push(Change { product_token, fact, decides: false, was, is });
             }
         }
     }
 
     fn compare(&mut self, old: &Entry, new: &Entry) {
-        for (was, is) in facts(old).into_iter().zip(facts(new)) {
-            if was.value != is.value {
+        for ((fact, was), (_, is)) in old.facts().into_iter().zip(new.facts()) {
+            if was != is {
                 self.changed.push(Change {
                     product_token: escape::shown(&old.product_token),
-                    fact: is.key,
-                    decides: is.decides,
-                    was: was.value,
-                    is: is.value,
+                    decides: !INFORMS.contains(&fact.as_str()),
+                    fact,
+                    was: text(&was),
+                    is: text(&is),
                 });
             }
         }
@@ -109,71 +112,6 @@ impl fmt::Display for Change {
         let (was, is) = (or_nothing(&self.was), or_nothing(&self.is));
         write!(f, "{}: {} was {was}, is {is}", self.product_token, self.fact)
     }
-}
-
-/// One fact as text.
-struct Fact {
-    key: &'static str,
-    decides: bool,
-    value: String,
-}
-
-/// All facts of an entry, in the order of its keys. The pattern has no `..`, so that a new key does
-/// not compile before it is compared.
-fn facts(entry: &Entry) -> [Fact; 21] {
-    let Entry {
-        product_token,
-        aliases,
-        group_names,
-        operator,
-        purpose,
-        kind,
-        governs,
-        documentation,
-        contact,
-        honours,
-        falls_back_to,
-        ignores_star,
-        borrows,
-        status,
-        phrases,
-        user_agent_pattern,
-        matching,
-        ip_ranges,
-        ip_format,
-        reverse_dns,
-        signature_agent,
-        source: _,
-    } = entry;
-    let decides = |key: &'static str, value: String| Fact { key, decides: true, value };
-    let informs = |key: &'static str, value: String| Fact { key, decides: false, value };
-    [
-        // Only the spelling in records differs.
-        informs("product_token", escape::shown(product_token)),
-        decides("aliases", list(aliases)),
-        decides("group_names", list(group_names)),
-        informs("operator", text(operator.as_deref())),
-        // A policy's sets select by purpose.
-        decides("purpose", word(purpose)),
-        decides("kind", word(kind)),
-        // A control token sends no requests.
-        informs("governs", names(governs)),
-        informs("documentation", text(documentation.as_deref())),
-        informs("contact", text(contact.as_deref())),
-        // Beadle enforces Crawl-delay for crawlers that claim to honour it.
-        decides("honours", word(honours)),
-        decides("falls_back_to", list(falls_back_to)),
-        decides("ignores_star", word(ignores_star)),
-        decides("borrows", list(borrows)),
-        informs("status", word(status)),
-        decides("phrases", list(phrases)),
-        decides("user_agent_pattern", text(user_agent_pattern.as_deref())),
-        decides("match", word(matching)),
-        decides("ip_ranges", list(ip_ranges)),
-        decides("ip_format", text(ip_format.as_deref())),
-        decides("reverse_dns", list(reverse_dns)),
-        decides("signature_agent", text(signature_agent.as_deref())),
-    ]
 }
 
 /// Entries by token and alias. If two entries have a name, the one with the token counts.
@@ -192,27 +130,16 @@ fn key(name: &str) -> String {
     name.trim().to_ascii_lowercase()
 }
 
-fn text(value: Option<&str>) -> String {
-    value.map(escape::shown).unwrap_or_default()
-}
-
-fn list(values: &[String]) -> String {
-    if values.is_empty() {
-        return String::new();
-    }
-    format!("[{}]", values.iter().map(escape::shown).collect::<Vec<_>>().join(", "))
-}
-
-fn names(purposes: &[Purpose]) -> String {
-    list(&purposes.iter().map(Purpose::to_string).collect::<Vec<_>>())
-}
-
-/// A value as the file writes it: a word as it is, a mapping as JSON.
-fn word(value: &impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        Ok(value) => value.to_string(),
-        Err(_) => String::new(),
+/// A value as the file writes it, without quotation marks; empty if it is unknown.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => escape::shown(text),
+        Value::Array(items) if items.is_empty() => String::new(),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(text).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
     }
 }
 

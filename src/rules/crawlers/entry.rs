@@ -3,6 +3,9 @@
 //! An absent key means "unknown", not "no": the catalogue contains no guesses.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::base::text::words;
 
 use super::purpose::Purpose;
 
@@ -30,7 +33,7 @@ pub struct OperatorEntry {
 }
 
 /// One crawler as written.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// The name that the crawler looks for in robots.txt, as its operator writes it.
@@ -105,6 +108,16 @@ pub struct Entry {
     pub source: Option<Source>,
 }
 
+impl Entry {
+    /// Its facts in the order of the file, unknown ones too.
+    pub(super) fn facts(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(facts)) => facts,
+            Ok(_) | Err(_) => Map::new(),
+        }
+    }
+}
+
 /// The followed list that an entry comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -115,25 +128,27 @@ pub struct Source {
     pub is_accepted: bool,
 }
 
-/// The cause of a crawler's requests; determines its [`Class`](super::Class).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// The crawler itself, which follows links or lists.
-    #[default]
-    Crawler,
-    /// A person who requests this page now.
-    UserTriggered,
-    /// A tool that fetches pages in number (`curl`, a crawling library, a headless browser), or a
-    /// service that a site uses (webhooks, health checks). A crawler's name in the same User-Agent
-    /// displaces it.
-    Automation,
-    /// An app, a client of an API, or the HTTP stack of apps (`okhttp`). A crawler's name in the same
-    /// User-Agent displaces it.
-    App,
-    /// No request: the token stands in robots.txt only and controls the use of another crawler's
-    /// copies. No honest client sends it.
-    Control,
+words! {
+    /// The cause of a crawler's requests; determines its [`Class`](super::Class).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Kind {
+        /// The crawler itself, which follows links or lists.
+        #[default]
+        Crawler = "crawler",
+        /// A person who requests this page now.
+        UserTriggered = "user-triggered",
+        /// A tool that fetches pages in number (`curl`, a crawling library, a headless browser), or a
+        /// service that a site uses (webhooks, health checks). A crawler's name in the same User-Agent
+        /// displaces it.
+        Automation = "automation",
+        /// An app, a client of an API, or the HTTP stack of apps (`okhttp`). A crawler's name in the same
+        /// User-Agent displaces it.
+        App = "app",
+        /// No request: the token stands in robots.txt only and controls the use of another crawler's
+        /// copies. No honest client sends it.
+        Control = "control",
+    }
 }
 
 /// Whether a crawler is still active.

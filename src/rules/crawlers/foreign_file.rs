@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use crate::{
     base::{diagnostic::Diagnostic, escape},
     formats::signature::AgentUrl,
@@ -80,44 +82,16 @@ fn refused(code: &'static str, entry: &Entry, value: &str, what: &str, help: &st
 }
 
 fn bounds(entry: &Entry, findings: &mut Vec<Diagnostic>) {
-    let Entry {
-        product_token,
-        aliases,
-        group_names,
-        operator,
-        documentation,
-        contact,
-        falls_back_to,
-        borrows,
-        phrases,
-        user_agent_pattern,
-        ip_ranges,
-        ip_format,
-        reverse_dns,
-        signature_agent,
-        purpose: _,
-        kind: _,
-        governs: _,
-        honours: _,
-        ignores_star: _,
-        status: _,
-        matching: _,
-        source: _,
-    } = entry;
-    let lists = [aliases, group_names, falls_back_to, borrows, phrases, ip_ranges, reverse_dns];
-    let texts = [operator, documentation, contact, user_agent_pattern, ip_format, signature_agent];
-    let longest = lists
-        .iter()
-        .flat_map(|list| list.iter())
-        .chain(texts.into_iter().flatten())
-        .chain([product_token])
-        .max_by_key(|text| text.len());
+    let facts = entry.facts();
+    let lists = || facts.values().filter_map(Value::as_array);
+    let texts = facts.values().chain(lists().flatten()).filter_map(Value::as_str);
+    let longest = texts.max_by_key(|text| text.len());
     if let Some(text) = longest.filter(|text| text.len() > MAX_TEXT) {
         let what = format!("is longer than {MAX_TEXT} octets");
         findings.push(refused("catalogue.too_long", entry, text, &what, "shorten it"));
     }
-    if let Some(list) = lists.iter().find(|list| list.len() > MAX_ITEMS) {
-        let first = list.first().map_or("", String::as_str);
+    if let Some(list) = lists().find(|list| list.len() > MAX_ITEMS) {
+        let first = list.first().and_then(Value::as_str).unwrap_or_default();
         let what = format!("begins a list of more than {MAX_ITEMS}");
         findings.push(refused("catalogue.too_long", entry, first, &what, "shorten it"));
     }

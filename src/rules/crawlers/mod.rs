@@ -6,50 +6,47 @@
 //! substrings: phones are called `CUBOT`, links contain `bot.html`, and an in-app browser carries
 //! the name of its network.
 //!
-//! ```text
-//! entry, audit, changes    catalogue files: as written, checked, compared
-//! foreign_list, subscription   lists that others maintain, and what they add
-//! crawler, catalogue       one known crawler; all of them, by name
-//! words, name_table        a text as words; names that are looked up by word
-//! site_names, patterns     names of a site's groups; crawlers without a name of their own
-//! user_agent               User-Agent -> claim
-//! self_description, product_name, systems   an unlisted client's own words
-//! claim, name, class       the result: tokens and the class of client
-//! recent                   a cache of claims
-//! referrers                hosts from which operators send people
-//! standing                 evidence -> standing
-//! ```
-//!
 //! May use: signature, diagnostic, escape, product_token, text. Must not know: policy, the request, the
 //! network.
 
-mod catalogue;
-mod changes;
-mod claim;
-mod class;
-mod crawler;
-mod entry;
-mod foreign_file;
-mod foreign_list;
-mod lookup;
-mod name;
-mod name_table;
-mod patterns;
-mod product_name;
-mod purpose;
-pub mod ranges;
-mod recent;
-mod referrers;
-mod self_description;
-mod shared_domains;
-mod site_names;
-mod standing;
-mod stored_claim;
-mod subscription;
-mod systems;
-mod table_id;
-mod user_agent;
-mod words;
+// Catalogue files.
+mod changes; // the differences of two of them
+mod entry; // a crawler as a file has it
+mod foreign_file; // the check of one from elsewhere
+mod purpose; // the purposes of crawlers
+mod shared_domains; // domains of many owners
+
+// Lists that others maintain.
+mod foreign_list; // one as it is published
+mod subscription; // what it adds to the catalogue
+
+// All known crawlers.
+mod catalogue; // by name and by number
+mod crawler; // one of them, checked
+mod name_table; // names that are looked up by word
+mod patterns; // crawlers without a name of their own
+mod referrers; // hosts from which operators send people
+mod site_names; // names of a site's groups
+mod table_id; // a number for each table
+
+// User-Agent to claim.
+mod lookup; // a word in a name table
+mod product_name; // a name of several words
+mod self_description; // an unlisted client's own words
+mod systems; // words of systems and engines
+mod user_agent; // the scan
+mod words; // a text as words
+
+// The claim.
+mod claim; // its tokens
+mod class; // the class of client
+mod name; // one token
+mod recent; // a cache of claims
+mod stored_claim; // a claim in it
+
+// The evidence.
+pub mod ranges; // published lists of addresses
+mod standing; // evidence -> standing
 
 pub use catalogue::Catalogue;
 pub use changes::{Change, Changes};

@@ -21,7 +21,7 @@ use super::{
 };
 
 /// Notes of a scan that distinguish a browser from a bot that names itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SelfDescription {
     /// The number of words so far.
     pub(super) words: u32,
@@ -60,11 +60,12 @@ pub(super) struct SelfDescription {
 }
 
 /// The beginning of a User-Agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
     /// `Mozilla/`, as in all browsers and many other clients.
     Mozilla,
     /// Any other beginning.
+    #[default]
     Own,
 }
 
@@ -73,24 +74,9 @@ impl SelfDescription {
         let text = text.trim_ascii_start();
         let is_mozilla = text.get(..8).is_some_and(|start| start.eq_ignore_ascii_case(b"Mozilla/"));
         Self {
-            words: 0,
             form: if is_mozilla { Form::Mozilla } else { Form::Own },
-            bot: None,
-            first: None,
-            compatible: None,
-            expects_name: false,
-            says_compatible: false,
-            comment: None,
-            engine: false,
-            renderer: false,
-            browser: false,
-            behind_browser: false,
-            app_stack: false,
-            product: false,
-            link: None,
-            plus_link: false,
-            linked: None,
             hyphens: memchr(b'-', text).is_some(),
+            ..Self::default()
         }
     }
 

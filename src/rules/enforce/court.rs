@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use crate::{
-    base::product_token::ProductToken,
     formats::robots::{Access, Form, Matcher, Rule, Scope, Target, Verdict},
     rules::{
         crawlers::{Class, Name, Outcome, Standing},
@@ -15,7 +14,7 @@ use super::{
     decision::{Action, Decision, Judgement, Reason},
     edition::RuleSource,
     excuse::Excuse,
-    group::{allows, group_for, group_of, listed_group},
+    group::{allows, group_for, group_names, group_of, listed_group},
     knowledge::Knowledge,
     known_editions::KnownEditions,
     overrides::{first_for, is_protected, strictest_mode},
@@ -47,11 +46,11 @@ impl<'r> Binding<'r> {
     /// The names to look for; the first that has a group binds, else `*`.
     fn names(self) -> impl Iterator<Item = &'r str> {
         let (family, alone) = match self {
-            Self::Name(Name::Known(crawler)) => (Some(crawler.groups()), None),
-            Self::Name(name) | Self::Program(name) => (None, Some(name.as_str())),
+            Self::Name(name) => (Some(group_names(name)), None),
+            Self::Program(name) => (None, Some(name.as_str())),
             Self::Star | Self::All => (None, None),
         };
-        family.into_iter().flatten().map(ProductToken::as_str).chain(alone)
+        family.into_iter().flatten().chain(alone)
     }
 
     /// The group that binds a crawler that reads a list in one user-agent line as the names in it.

@@ -4,21 +4,20 @@
 //! them for editors. A shape is what an editor can check. The rest, such as a misspelt crawler or
 //! two sites with one host, is found by the readers.
 //!
-//! May use: crawlers. Must not know: policy, how a value is read.
+//! May use: robots, crawlers. Must not know: policy, how a value is read.
 
 pub use self::{
-    beside_sites::{CLICKHOUSE, EVIDENCE, VIOLATIONS},
-    crawlers::{CATALOGUE, CRAWLER, CRAWLER_SET, FOLLOW},
+    beside_sites::{
+        ALERT, CATALOGUE, CLICKHOUSE, CRAWLER, CRAWLER_SET, EVIDENCE, FLEET, FOLLOW, MAIL, REPORT,
+        VIOLATIONS,
+    },
     enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, QUIET, RATE_LIMIT},
-    fleet::FLEET,
-    preferences::PREFERENCE,
     schema::schema,
     section::{Absent, Form, Key, Section, Shape},
     server::{
         ACCESS_LOG, ACME, ADMIN, CERTIFICATE, DECIDE, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS,
     },
-    site::{GROUP, HEALTH, ORIGIN, ROBOTS_TXT, SITE, SITE_TIMEOUTS, TAG_RULE, WATCH},
-    telling::{ALERT, MAIL, REPORT},
+    site::{GROUP, HEALTH, ORIGIN, PREFERENCE, ROBOTS_TXT, SITE, SITE_TIMEOUTS, TAG_RULE, WATCH},
     top::{POLICY, TEST},
     values::{ACTIONS, REASONS, STEPS},
 };
@@ -27,12 +26,8 @@ mod schema; // the table as a JSON Schema
 mod section; // a section, a key, the shape of a value
 mod values; // shapes that several sections share
 
-mod beside_sites; // violations, violations.clickhouse, evidence
-mod crawlers; // catalogue, crawlers, crawler_sets
+mod beside_sites; // the sections beside server and sites
 mod enforcement; // sites[].enforcement
-mod fleet; // fleet
-mod preferences; // sites[].preferences
 mod server; // server
 mod site; // sites
-mod telling; // alerts, reports, email
 mod top; // the whole policy, tests

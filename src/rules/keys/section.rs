@@ -24,6 +24,11 @@ pub struct Key {
     pub meaning: &'static str,
 }
 
+/// A section without keys.
+pub(super) const fn section(path: &'static str) -> Section {
+    Section { path, keys: &[], one_of: &[] }
+}
+
 /// A key without its meaning.
 pub(super) const fn key(name: &'static str, shape: Shape, absent: Absent) -> Key {
     Key { name, shape, absent, meaning: "" }
@@ -40,6 +45,18 @@ impl Key {
 pub(super) const NONE: Absent = Absent::Words("none");
 
 impl Shape {
+    /// The shape of an item of a list. A value that is no list stands for a list of one.
+    pub fn item(&'static self) -> &'static Self {
+        match self {
+            Self::List(item) | Self::Some(item) | Self::Mapping(item) => item,
+            Self::Either(shapes) => {
+                let is_list = |shape: &&Self| matches!(shape, Self::List(_) | Self::Some(_));
+                shapes.iter().find(is_list).map_or(self, Self::item)
+            }
+            _ => self,
+        }
+    }
+
     /// The sections of a value, those of its items included.
     pub fn sections(&self) -> Vec<&'static Section> {
         match *self {
@@ -106,17 +123,36 @@ pub struct Form {
     pub pattern: &'static str,
     /// A text of the form.
     pub example: &'static str,
+    /// The least value, as the policy writes it; empty where the form has no order.
+    pub least: &'static str,
+    /// The greatest value.
+    pub most: &'static str,
 }
 
 impl Section {
+    /// The section with these keys.
+    pub(super) const fn keys(self, keys: &'static [Key]) -> Self {
+        Self { keys, ..self }
+    }
+
+    /// The section with these keys, of which exactly one is there, if they are any.
+    pub(super) const fn one_of(self, one_of: &'static [&'static str]) -> Self {
+        Self { one_of, ..self }
+    }
+
     /// The names of the keys.
     pub fn names(&self) -> Vec<&'static str> {
         self.keys.iter().map(|key| key.name).collect()
     }
 
+    /// The key of this name.
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
     /// Whether the section has this key.
     pub fn has(&self, name: &str) -> bool {
-        self.keys.iter().any(|key| key.name == name)
+        self.key(name).is_some()
     }
 
     /// The nearest section below that has the key, also within lists.

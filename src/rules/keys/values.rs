@@ -1,5 +1,7 @@
 //! The shapes of values that several sections share.
 
+use crate::formats::robots::Steps;
+
 use super::section::{Form, Shape};
 
 /// The actions for a single request.
@@ -20,26 +22,15 @@ pub const REASONS: [&str; 10] = [
 ];
 
 /// The steps by which an origin makes another path of the one sent.
-pub const STEPS: [&str; 17] = [
-    "merge_slashes",
-    "drop_authority",
-    "leave_root",
-    "decode_slash",
-    "decode_backslash",
-    "read_backslash",
-    "decode_reserved",
-    "decode_unicode",
-    "decode_latin_1",
-    "drop_invalid_utf8",
-    "drop_parameters",
-    "trim_slashes",
-    "trim_line_feed",
-    "trim_dots",
-    "drop_empty_query",
-    "decode_query",
-    "name_variables",
-];
-
+pub const STEPS: [&str; Steps::NAMED.len()] = {
+    let mut names = [""; Steps::NAMED.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Steps::NAMED[at].0;
+        at += 1;
+    }
+    names
+};
 /// The kinds of events of an alert.
 pub(super) const EVENTS: [&str; 18] = [
     "new_offender",
@@ -63,7 +54,7 @@ pub(super) const EVENTS: [&str; 18] = [
 ];
 
 const fn form(pattern: &'static str, example: &'static str) -> Shape {
-    Shape::Form(Form { pattern, example })
+    Shape::Form(Form { pattern, example, least: "", most: "" })
 }
 
 /// The name of a file or a folder.
@@ -98,12 +89,25 @@ pub(super) const WEEKLY: Shape = form(
     "^(day|monday|tuesday|wednesday|thursday|friday|saturday|sunday) ([01][0-9]|2[0-3]):[0-5][0-9]$",
     "monday 08:00",
 );
-/// A time with its unit.
-pub(super) const TIME: Shape = form("^[0-9]+\\s*(ms|s|m|h|d)\\s*$", "1h");
-/// A short time with its unit.
-pub(super) const SHORT_TIME: Shape = form("^[0-9]+\\s*(ms|s)\\s*$", "2s");
-/// A size with its unit.
-pub(super) const SIZE: Shape = form("^[0-9]+\\s*(kB|MB|GB|TB|KiB|MiB|GiB|TiB)\\s*$", "2GiB");
+/// A time with its unit, both ends included.
+pub(super) const fn time(least: &'static str, most: &'static str) -> Shape {
+    let pattern = "^[0-9]+\\s*(ms|s|m|h|d)\\s*$";
+    Shape::Form(Form { pattern, example: "1h", least, most })
+}
+/// A limit for a part of a connection.
+pub(super) const LIMIT: Shape = time("1s", "1d");
+/// The time that a request may wait. It holds its connection.
+pub(super) const WAIT: Shape = Shape::Form(Form {
+    pattern: "^[0-9]+\\s*(ms|s)\\s*$",
+    example: "2s",
+    least: "0s",
+    most: "10s",
+});
+/// A size with its unit, both ends included.
+pub(super) const fn size(least: &'static str, most: &'static str) -> Shape {
+    let pattern = "^[0-9]+\\s*(kB|MB|GB|TB|KiB|MiB|GiB|TiB)\\s*$";
+    Shape::Form(Form { pattern, example: "2GiB", least, most })
+}
 /// A percentage.
 pub(super) const SHARE: Shape = form("^[0-9]{1,3}(\\.[0-9])?\\s*%$", "10%");
 /// A purpose of crawlers.

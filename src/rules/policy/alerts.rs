@@ -2,21 +2,9 @@
 
 use std::{borrow::Cow, path::PathBuf, time::Duration};
 
-use crate::{
-    base::{escape::shown, text::words},
-    rules::keys,
-};
+use crate::base::{escape::shown, text::words};
 
-use super::{email::addresses, fields::Fields, findings::Findings, shape::At};
-
-/// The default of the violations of a site in one minute that raise an alert.
-pub const DEFAULT_VIOLATIONS_PER_MINUTE: u64 = 600;
-/// The default of the requests of impostors at a site in one minute that raise an alert.
-pub const DEFAULT_IMPOSTORS_PER_MINUTE: u64 = 60;
-
-/// The shortest and the longest time for which a digest collects events.
-const SHORTEST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(86_400);
+use super::{email::addresses, fields::Fields, setting::Setting, shape::At};
 
 /// A shorter part of a URL is no secret.
 const SECRET: usize = 6;
@@ -181,83 +169,73 @@ impl std::fmt::Debug for WebhookUrl {
 }
 
 /// Reads the section; without one there are no alerts.
-pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Vec<Alert> {
+pub(super) fn read(at: Option<&At<'_>>) -> Vec<Alert> {
     let elements = at.map(At::elements).unwrap_or_default();
-    elements.iter().filter_map(|at| alert(at, findings)).collect()
+    elements.iter().filter_map(alert).collect()
 }
 
-fn alert(at: &At<'_>, findings: &mut Findings) -> Option<Alert> {
-    let fields = at.fields(&keys::ALERT, findings)?;
+fn alert(at: &At<'_>) -> Option<Alert> {
+    let fields = at.fields()?;
     let to = match (fields.take("url"), fields.take("email_to")) {
-        (Some(at), None) => web(&at, &fields, findings),
+        (Some(at), None) => web(&at, &fields),
         (None, Some(at)) => {
-            refuse_keys(&["format", "secret_file"], &fields, findings);
-            let digest = |at: &At<'_>, findings: &mut _| at.duration(SHORTEST..=LONGEST, findings);
-            let digest = fields.read("digest", digest, findings);
-            Some(Destination::Email { to: addresses(&at, findings), digest })
+            refuse_keys(&["format", "secret_file"], &fields);
+            Some(Destination::Email { to: addresses(&at), digest: fields.find("digest") })
         }
-        (Some(_), Some(at)) => {
-            findings.refused(&at, "two receivers", "write an entry of 'alerts' for each")
-        }
+        (Some(_), Some(at)) => at.refused("two receivers", "write an entry of 'alerts' for each"),
         (None, None) => {
             let help = "write 'url: https://…' or 'email_to: admin@example.com'";
-            fields.require("url", help, findings);
+            fields.require("url", help);
             None
         }
     };
     let on: Vec<AlertKind> = match fields.take("on") {
         None => AlertKind::ALL.to_vec(),
         Some(at) => {
-            let items = at.items(findings);
+            let items = at.items();
             if items.is_empty() {
-                findings.refuse(&at, "no event", "name one, or leave the key out to get all");
+                at.refuse("no event", "name one, or leave the key out to get all");
             }
-            let kinds = AlertKind::ALL.map(|kind| (kind.as_str(), kind));
-            items.iter().filter_map(|item| item.choice(&kinds, findings)).collect()
+            items.iter().filter_map(AlertKind::read).collect()
         }
     };
-    let mut count = |key, default| fields.some_number(key, findings).unwrap_or(default);
-    Some(Alert {
-        on,
-        violations_per_minute: count("violations_per_minute", DEFAULT_VIOLATIONS_PER_MINUTE),
-        impostors_per_minute: count("impostors_per_minute", DEFAULT_IMPOSTORS_PER_MINUTE),
-        to: to?,
-    })
+    let violations_per_minute = fields.get("violations_per_minute");
+    let impostors_per_minute = fields.get("impostors_per_minute");
+    Some(Alert { to: to?, on, violations_per_minute, impostors_per_minute })
 }
 
 /// Reads a receiver at a URL.
-fn web(at: &At<'_>, fields: &Fields<'_>, findings: &mut Findings) -> Option<Destination> {
-    let secret_file = fields.some_file("secret_file", findings);
-    let format = fields.choice("format", Format::ALL, findings).unwrap_or(Format::Json);
+fn web(at: &At<'_>, fields: &Fields<'_>) -> Option<Destination> {
+    let (secret_file, format) = (fields.find("secret_file"), fields.get("format"));
     if format == Format::Json {
-        refuse_keys(&["digest"], fields, findings);
+        refuse_keys(&["digest"], fields);
         let help = "name a file with a secret of at least 16 bytes, which signs the events; or name \
                     the 'format' of the service at this URL";
-        fields.require("secret_file", help, findings);
+        fields.require("secret_file", help);
     } else {
-        refuse_keys(&["digest", "secret_file"], fields, findings);
+        refuse_keys(&["digest", "secret_file"], fields);
     }
-    let url = webhook_url(at, findings)?;
+    let url = webhook_url(at)?;
     if format == Format::Ntfy && url.topic().is_none() {
         let help = "write for example https://ntfy.sh/your-topic";
-        return findings.refused(at, "the URL ends with no topic", help);
+        return at.refused("the URL ends with no topic", help);
     }
     Some(Destination::Web { url, format, secret_file })
 }
 
-fn refuse_keys(keys: &[&str], fields: &Fields<'_>, findings: &mut Findings) {
+fn refuse_keys(keys: &[&str], fields: &Fields<'_>) {
     for at in keys.iter().filter_map(|key| fields.take(key)) {
-        findings.refuse(&at, "no key of such a receiver", "leave it out");
+        at.refuse("no key of such a receiver", "leave it out");
     }
 }
 
-fn webhook_url(at: &At<'_>, findings: &mut Findings) -> Option<WebhookUrl> {
-    let text = at.text(findings)?;
+fn webhook_url(at: &At<'_>) -> Option<WebhookUrl> {
+    let text = at.text()?;
     let Some(help) = problem(text) else { return Some(WebhookUrl(text.to_owned())) };
     // The path and the password may be secrets.
     let url = WebhookUrl(text.to_owned());
     let host = url.shown().rsplit('@').next().unwrap_or_default();
-    findings.refused(at, format!("'{}' is not the URL of a webhook", shown(host)), help)
+    at.refused(format!("'{}' is not the URL of a webhook", shown(host)), help)
 }
 
 /// What is wrong with a URL.

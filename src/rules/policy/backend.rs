@@ -8,12 +8,10 @@ use crate::{
         probe::Plan,
         robots::{Reading, Steps},
     },
-    rules::keys,
 };
 
 use super::{
     fields::Fields,
-    findings::Findings,
     http_fields::{self, Fault, HttpFields},
     origin::{self, Origin},
     shape::{At, duplicate},
@@ -23,8 +21,6 @@ use super::{
 
 /// The most origins of one site.
 const MAX_ORIGINS: usize = 32;
-/// The longest time of a health setting.
-const HOUR: Duration = Duration::from_secs(3_600);
 
 /// The origins of a site, and how requests go to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,57 +115,45 @@ impl Backend {
 }
 
 /// Reads the keys of a site that concern its origins; `host` is the host of Beadle's own requests.
-pub(super) fn read(
-    site: &Fields<'_>,
-    host: &str,
-    server: &Timeouts,
-    findings: &mut Findings,
-) -> Option<(Backend, Reading)> {
-    let at = site.require("origin", "write 'origin: http://127.0.0.1:3000'", findings);
-    let settings = at.as_ref().filter(|at| matches!(at.node.value, Value::Map(_)));
-    let fields = Fields::of(settings, &keys::ORIGIN, findings);
-    let (is_probed, steps) = forms(&fields, findings);
+pub(super) fn read(site: &Fields<'_>, host: &str, server: &Timeouts) -> Option<(Backend, Reading)> {
+    let at = site.require("origin", "write 'origin: http://127.0.0.1:3000'");
+    let fields = site.section("origin");
+    let (is_probed, steps) = forms(&fields);
     let reading = Reading {
-        case_insensitive: fields.is("case_insensitive", findings),
-        decode_depth: fields.number("decode_depth", findings),
+        case_insensitive: fields.get("case_insensitive"),
+        decode_depth: fields.get("decode_depth"),
         steps,
     };
-    let balance = [Balance::RoundRobin, Balance::LeastConnections];
-    let balance = fields.choice("balance", balance, findings);
-    let protocol = fields.choice("protocol", [Protocol::Http1, Protocol::Http2], findings);
     let mut backend = Backend {
         origins: Vec::new(),
         host: host.to_owned(),
-        balance: balance.unwrap_or_default(),
-        protocol: protocol.unwrap_or_default(),
-        request_fields: request_fields(site, findings),
-        health: health(fields.take("health").as_ref(), findings),
-        timeouts: timeouts::read_of_site(site, server, findings),
-        underscore_fields: site.is("underscore_fields", findings),
-        via: site.is("via", findings),
-        probe_path: fields.read("probe_path", probe_path, findings),
+        balance: fields.get("balance"),
+        protocol: fields.get("protocol"),
+        request_fields: request_fields(site),
+        health: health(&fields.section("health")),
+        timeouts: timeouts::read_of_site(&site.section("timeouts"), server),
+        underscore_fields: site.get("underscore_fields"),
+        via: site.get("via"),
+        probe_path: fields.read("probe_path", probe_path),
         is_probed,
-        rewrite_location: site.is("rewrite_location", findings),
+        rewrite_location: site.get("rewrite_location"),
     };
-    let urls = match settings {
-        Some(_) => urls(&fields, findings)?,
-        None => at?,
-    };
-    backend.origins = origins(&urls, findings)?;
+    let at = at?;
+    backend.origins = origins(&if at.is_map() { urls(&fields)? } else { at })?;
     Some((backend, reading))
 }
 
 /// The place of the URLs of a mapping.
-fn urls<'n>(fields: &Fields<'n>, findings: &mut Findings) -> Option<At<'n>> {
+fn urls<'n>(fields: &Fields<'n>) -> Option<At<'n>> {
     match (fields.take("url"), fields.take("urls")) {
-        (Some(_), Some(urls)) => findings.refused(&urls, "beside 'url'", "keep one of the two"),
-        (None, None) => fields.require("url", "write 'url: http://127.0.0.1:3000'", findings),
+        (Some(_), Some(urls)) => urls.refused("beside 'url'", "keep one of the two"),
+        (None, None) => fields.require("url", "write 'url: http://127.0.0.1:3000'"),
         (url, urls) => url.or(urls),
     }
 }
 
 /// Fields for the origin: names and values as in HTTP, but none that frames or routes a message.
-fn request_fields(site: &Fields<'_>, findings: &mut Findings) -> HttpFields {
+fn request_fields(site: &Fields<'_>) -> HttpFields {
     const OWN: [&str; 11] = [
         "connection",
         "content-length",
@@ -191,72 +175,73 @@ fn request_fields(site: &Fields<'_>, findings: &mut Findings) -> HttpFields {
         (is_own || !is_plain).then_some(Fault { why, help })
     };
     let at = site.take("request_fields");
-    at.map_or_else(Vec::new, |at| http_fields::read(&at, fault, findings))
+    at.map_or_else(Vec::new, |at| http_fields::read(&at, fault))
 }
 
 /// Whether the origin is asked for forms, and the steps that count otherwise.
-fn forms(fields: &Fields<'_>, findings: &mut Findings) -> (bool, Steps) {
+fn forms(fields: &Fields<'_>) -> (bool, Steps) {
     let Some(forms) = fields.take("forms") else { return (false, Steps::ALL) };
     match &forms.node.value {
         Value::Text(word) if word == "all" => (false, Steps::ALL),
         Value::Text(word) if word == "probe" => {
-            fields.require("probe_path", "name a page below a folder: /docs/start", findings);
+            fields.require("probe_path", "name a page below a folder: /docs/start");
             (true, Steps::ALL)
         }
         _ => {
-            let steps = fields.each("forms", |at, found| at.choice(&Steps::NAMED, found), findings);
+            let steps: Vec<Steps> = fields.all("forms");
             (false, steps.into_iter().fold(Steps::NONE, Steps::with))
         }
     }
 }
 
 /// The path of a page below a folder.
-fn probe_path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+fn probe_path(at: &At<'_>) -> Option<String> {
     let parse = |path: &str| Plan::of(path).is_some().then(|| path.to_owned());
     let help = "name a page below a folder that answers 200, without a query: /docs/start";
-    at.parsed(parse, "is no page below a folder", help, findings)
+    at.parsed(parse, "is no page below a folder", help)
 }
 
 /// A URL, or a list of them.
-fn origins(at: &At<'_>, findings: &mut Findings) -> Option<Vec<Origin>> {
+fn origins(at: &At<'_>) -> Option<Vec<Origin>> {
     let Value::List(items) = &at.node.value else {
-        return origin::read(at, findings).map(|origin| vec![origin]);
+        return origin::read(at).map(|origin| vec![origin]);
     };
     if items.is_empty() || items.len() > MAX_ORIGINS {
         let help = format!("write 1 to {MAX_ORIGINS} URLs");
-        return findings.refused(at, format!("{} origins", items.len()), help);
+        return at.refused(format!("{} origins", items.len()), help);
     }
     let all = at.elements();
-    let origins: Vec<Origin> = all.iter().filter_map(|item| origin::read(item, findings)).collect();
+    let origins: Vec<Origin> = all.iter().filter_map(origin::read).collect();
     if origins.len() < all.len() {
         return None;
     }
     let places: Vec<(&At<'_>, &Origin)> = all.iter().zip(&origins).collect();
     if let Some((at, origin)) = duplicate(&places, |(_, origin)| (&origin.host, origin.port)) {
-        return findings.refused(at, format!("{origin} stands here twice"), "keep one of the two");
+        return at.refused(format!("{origin} stands here twice"), "keep one of the two");
     }
     if origins.iter().any(|origin| origin.tls != origins.first().is_some_and(|one| one.tls)) {
         let help = "write all of them with https://, or all with http://";
-        return findings.refused(at, "origins with and without TLS", help);
+        return at.refused("origins with and without TLS", help);
     }
     Some(origins)
 }
 
-fn health(at: Option<&At<'_>>, findings: &mut Findings) -> Health {
-    let fields = Fields::of(at, &keys::HEALTH, findings);
-    let mut time = |key: &str| fields.time(key, Duration::from_secs(1)..=HOUR, findings);
-    let (pause, interval, timeout) = (time("pause"), time("interval"), time("timeout"));
-    let check = fields.read("path", path, findings);
-    let check = check.map(|path| HealthCheck { path, interval, timeout });
-    Health { failures: fields.number("failures", findings), pause, check }
+fn health(fields: &Fields<'_>) -> Health {
+    let (interval, timeout) = (fields.get("interval"), fields.get("timeout"));
+    let check = fields.read("path", path);
+    Health {
+        failures: fields.get("failures"),
+        pause: fields.get("pause"),
+        check: check.map(|path| HealthCheck { path, interval, timeout }),
+    }
 }
 
 /// A path, with a query or without.
-pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?;
+pub(super) fn path(at: &At<'_>) -> Option<String> {
+    let text = at.text()?;
     let is_path = text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic() && b != b'#');
     if !is_path {
-        findings.refuse(at, "no path", "write for example /healthz");
+        at.refuse("no path", "write for example /healthz");
     }
     is_path.then(|| text.to_owned())
 }

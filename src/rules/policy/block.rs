@@ -1,8 +1,16 @@
 //! The `block` of an enforcement: the answer to a refused request.
 
-use crate::{base::escape::shown, rules::keys};
+use crate::{
+    base::{escape::shown, text::words},
+    rules::keys,
+};
 
-use super::{block_fields, findings::Findings, http_fields::HttpFields, shape::At};
+use super::{
+    block_fields,
+    fields::{Fields, defaults},
+    http_fields::HttpFields,
+    shape::At,
+};
 
 /// The answer to a refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,28 +45,30 @@ pub enum Piece {
     Slot(Slot),
 }
 
-/// A value that a [`Template`] can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Slot {
-    /// `{product_token}`: the crawler's name.
-    ProductToken,
-    /// `{rule}`: the rule as robots.txt has it, `Disallow: /private/`.
-    Rule,
-    /// `{line}`: the rule's line in robots.txt.
-    Line,
-    /// `{robots_txt}`: the URL of robots.txt.
-    RobotsTxt,
-    /// `{id}`: the id of the decision, as in the records.
-    Id,
-    /// `{host}`: the requested host.
-    Host,
-    /// `{path}`: the requested path.
-    Path,
-    /// `{form}`: the form of the path that the rule closes.
-    Form,
+words! {
+    /// A value that a [`Template`] can show, as its slot names it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Slot {
+        /// The crawler's name.
+        ProductToken = "product_token",
+        /// The rule as robots.txt has it, `Disallow: /private/`.
+        Rule = "rule",
+        /// The rule's line in robots.txt.
+        Line = "line",
+        /// The URL of robots.txt.
+        RobotsTxt = "robots_txt",
+        /// The id of the decision, as in the records.
+        Id = "id",
+        /// The requested host.
+        Host = "host",
+        /// The requested path.
+        Path = "path",
+        /// The form of the path that the rule closes.
+        Form = "form",
+    }
 }
 
-/// The default `Content-Type`.
+/// The `Content-Type` of the default bodies.
 const DEFAULT_TYPE: &str = "text/plain; charset=utf-8";
 
 /// The `Retry-After` of a 429: as long, a crawler may use its copy of the rules (RFC 9309 §2.4).
@@ -94,93 +104,72 @@ and the rules disallow that:
 Decision {id}
 ";
 
-const SLOTS: [(&str, Slot); 8] = [
-    ("product_token", Slot::ProductToken),
-    ("rule", Slot::Rule),
-    ("line", Slot::Line),
-    ("robots_txt", Slot::RobotsTxt),
-    ("id", Slot::Id),
-    ("host", Slot::Host),
-    ("path", Slot::Path),
-    ("form", Slot::Form),
-];
-
 impl Default for Block {
     fn default() -> Self {
-        let template =
-            |text| parse_template(text).expect("the default bodies have known slots only");
-        Self {
-            status: 403,
-            fields: HttpFields::new(),
-            content_type: DEFAULT_TYPE.to_owned(),
-            body: template(DEFAULT_BODY),
-            impostor_body: template(DEFAULT_IMPOSTOR_BODY),
-            form_body: template(DEFAULT_FORM_BODY),
-            form_content_type: DEFAULT_TYPE.to_owned(),
+        defaults(&keys::BLOCK, read)
+    }
+}
+
+/// Reads the section; a value that it leaves out has its default.
+pub(super) fn read(section: &Fields<'_>) -> Block {
+    let status = section.get_with("status", status);
+    let mut fields = section.read("fields", |at| Some(block_fields::read(at))).unwrap_or_default();
+    let has = |name: &str| fields.iter().any(|(other, _)| other == name);
+    if status == 429 && !has("retry-after") {
+        fields.push(("retry-after".to_owned(), RETRY_AFTER.to_owned()));
+    } else if status == 401 && !has("www-authenticate") {
+        let message = "401 without WWW-Authenticate is no answer (RFC 9110 §15.5.2)";
+        let help = "add 'fields: { WWW-Authenticate: License }', or write 403";
+        section.at().child("status").refuse(message, help);
+    }
+    let content_type = section.get_with("content_type", content_type);
+    let own = section.read("body", template);
+    let shows_form = |body: &Template| body.0.contains(&Piece::Slot(Slot::Form));
+    let own_for_forms = own.clone().filter(shows_form);
+    let form_content_type = match own_for_forms {
+        Some(_) => content_type.clone(),
+        None => DEFAULT_TYPE.to_owned(),
+    };
+    let or_default = |body: Option<Template>, text| {
+        let default = || parse_template(text).expect("the default bodies have known slots only");
+        body.unwrap_or_else(default)
+    };
+    Block {
+        status,
+        fields,
+        content_type,
+        impostor_body: or_default(own.clone(), DEFAULT_IMPOSTOR_BODY),
+        body: or_default(own, DEFAULT_BODY),
+        form_body: or_default(own_for_forms, DEFAULT_FORM_BODY),
+        form_content_type,
+    }
+}
+
+fn status(at: &At<'_>) -> Option<u16> {
+    match at.integer(100..=599)? {
+        status @ (401..=404 | 410 | 429 | 451) => u16::try_from(status).ok(),
+        other => {
+            let message = format!("{other} does not tell a crawler that it is refused");
+            at.refused(message, "write 401, 402, 403, 404, 410, 429 or 451")
         }
     }
 }
 
-/// Reads the section into `block`; a value that it leaves out stays.
-pub(super) fn read(at: &At<'_>, block: &mut Block, findings: &mut Findings) {
-    let Some(fields) = at.fields(&keys::BLOCK, findings) else { return };
-    if let Some(at) = fields.take("status") {
-        match at.integer(100..=599, findings) {
-            Some(status @ (401..=404 | 410 | 429 | 451)) => {
-                block.status = u16::try_from(status).unwrap_or(block.status);
-            }
-            Some(other) => findings.refuse(
-                &at,
-                format!("{other} does not tell a crawler that it is refused"),
-                "write 401, 402, 403, 404, 410, 429 or 451",
-            ),
-            None => {}
-        }
+fn content_type(at: &At<'_>) -> Option<String> {
+    let text = at.text()?;
+    if text.is_empty() || text.bytes().any(|b| !(b' '..=b'~').contains(&b)) {
+        return at.refused("not a header value", "write for example text/html; charset=utf-8");
     }
-    if let Some(at) = fields.take("fields") {
-        block.fields = block_fields::read(&at, findings);
-    }
-    let has = |name: &str| block.fields.iter().any(|(other, _)| other == name);
-    if block.status == 429 && !has("retry-after") {
-        block.fields.push(("retry-after".to_owned(), RETRY_AFTER.to_owned()));
-    } else if block.status == 401 && !has("www-authenticate") {
-        let message = "401 without WWW-Authenticate is no answer (RFC 9110 §15.5.2)";
-        let help = "add 'fields: { WWW-Authenticate: License }', or write 403";
-        findings.refuse(&at.child("status"), message, help);
-    }
-    if let Some((at, text)) =
-        fields.take("content_type").and_then(|at| at.text(findings).map(|text| (at, text)))
-    {
-        if text.is_empty() || text.bytes().any(|b| !(b' '..=b'~').contains(&b)) {
-            findings.refuse(
-                &at,
-                "not a header value",
-                "write for example text/html; charset=utf-8",
-            );
-        } else {
-            block.content_type = text.to_owned();
-        }
-    }
-    if let Some((at, text)) =
-        fields.take("body").and_then(|at| at.text(findings).map(|text| (at, text)))
-    {
-        match parse_template(text) {
-            Ok(body) => {
-                block.impostor_body = body.clone();
-                if body.0.contains(&Piece::Slot(Slot::Form)) {
-                    block.form_body = body.clone();
-                    block.form_content_type.clone_from(&block.content_type);
-                }
-                block.body = body;
-            }
-            Err(slot) => {
-                let known: Vec<String> =
-                    SLOTS.iter().map(|(name, _)| format!("{{{name}}}")).collect();
-                let message = format!("unknown slot '{{{}}}'", shown(&slot));
-                findings.refuse(&at, message, format!("the slots are {}", known.join(", ")));
-            }
-        }
-    }
+    Some(text.to_owned())
+}
+
+fn template(at: &At<'_>) -> Option<Template> {
+    let refuse = |slot: String| {
+        let known: Vec<String> = Slot::ALL.map(|slot| format!("{{{}}}", slot.as_str())).into();
+        let message = format!("unknown slot '{{{}}}'", shown(&slot));
+        at.refuse(message, format!("the slots are {}", known.join(", ")));
+    };
+    parse_template(at.text()?).map_err(refuse).ok()
 }
 
 /// Reads a text with `{slots}`; `{{` and `}}` stand for one brace. `Err` is the name of an unknown
@@ -205,7 +194,7 @@ fn parse_template(text: &str) -> Result<Template, String> {
         let Some((name, after)) = after.split_once('}') else {
             return Err(after.chars().take(20).collect());
         };
-        let slot = SLOTS.iter().find(|(known, _)| *known == name).map(|(_, slot)| *slot);
+        let slot = Slot::from_word(name);
         if !literal.is_empty() {
             pieces.push(Piece::Text(std::mem::take(&mut literal)));
         }

@@ -4,7 +4,6 @@
 //! request.
 
 use super::{
-    findings::Findings,
     http_fields::{self, Fault, HttpFields, is_token},
     shape::At,
 };
@@ -13,12 +12,12 @@ use super::{
 /// has the robots tags.
 const MAX_SIZE: usize = 2_048;
 
-pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> HttpFields {
-    let fields = http_fields::read(at, fault, findings);
+pub(super) fn read(at: &At<'_>) -> HttpFields {
+    let fields = http_fields::read(at, fault);
     let size: usize = fields.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
     if size > MAX_SIZE {
         let help = format!("keep all fields within {MAX_SIZE} octets");
-        findings.refuse(at, format!("{size} octets are too many for some servers"), help);
+        at.refuse(format!("{size} octets are too many for some servers"), help);
     }
     fields
 }

@@ -5,11 +5,9 @@ use std::time::Duration;
 use crate::rules::keys;
 
 use super::{
-    fields::Fields,
-    findings::Findings,
+    fields::{Fields, defaults},
     shape::At,
-    share::{self, Share},
-    yaml::Value,
+    share::Share,
 };
 
 /// When refusing stops, because far more would be refused than intended.
@@ -27,29 +25,25 @@ pub struct Breaker {
 
 impl Default for Breaker {
     fn default() -> Self {
-        breaker(&Fields::absent(&keys::BREAKER), &mut Findings::default())
+        defaults(&keys::BREAKER, breaker)
     }
 }
 
 /// Reads the section; a value that it leaves out has its default.
-pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Breaker {
-    if !matches!(at.node.value, Value::Map(_)) {
-        findings.refuse(
-            at,
-            "neither off nor a mapping",
-            "write off, or for example { share: 50%, pause: 10m }",
-        );
+pub(super) fn read(at: &At<'_>) -> Breaker {
+    if !at.is_map() {
+        let help = "write off, or for example { share: 50%, pause: 10m }";
+        at.refuse("neither off nor a mapping", help);
         return Breaker::default();
     }
-    breaker(&Fields::of(Some(at), &keys::BREAKER, findings), findings)
+    at.fields().as_ref().map_or_else(Breaker::default, breaker)
 }
 
-fn breaker(fields: &Fields<'_>, findings: &mut Findings) -> Breaker {
-    let second_to = |seconds| Duration::from_secs(1)..=Duration::from_secs(seconds);
+fn breaker(fields: &Fields<'_>) -> Breaker {
     Breaker {
-        share: fields.value("share", share::read, Share::parse, findings),
-        min_requests: fields.number("min_requests", findings),
-        window: fields.time("window", second_to(3_600), findings),
-        pause: fields.time("pause", second_to(86_400), findings),
+        share: fields.get("share"),
+        min_requests: fields.get("min_requests"),
+        window: fields.get("window"),
+        pause: fields.get("pause"),
     }
 }

@@ -1,69 +1,80 @@
-//! The `catalogue` key: a file that replaces the built-in catalogue, and lists to follow.
+//! The crawlers of a policy: the built-in catalogue or a file in its place, the policy's own, and those of
+//! lists to follow.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown},
-    rules::{crawlers::CatalogueFile, keys},
+    rules::crawlers::{Catalogue, CatalogueFile},
 };
 
 use super::{
-    catalogue_file,
+    catalogue_file, crawler_entries,
     fields::Fields,
-    findings::Findings,
     follow::{self, Following},
     other_files::{Open, OtherFile},
-    scalar,
+    setting::Setting,
     shape::At,
-    yaml::Value,
 };
 
-/// What a policy says about the catalogue.
-#[derive(Default)]
-pub(super) struct CatalogueSource {
-    pub(super) named: Option<NamedFile>,
-    pub(super) following: Option<Following>,
-}
-
-/// The catalogue file that a policy names.
-pub(super) struct NamedFile {
-    pub(super) path: PathBuf,
+/// The crawlers that a policy knows, and where they come from.
+pub(super) struct Known {
+    pub(super) catalogue: Arc<Catalogue>,
+    /// The version of the catalogue file.
+    pub(super) version: String,
+    /// The file that the policy names, and its bytes.
+    pub(super) file: Option<PathBuf>,
     pub(super) bytes: Vec<u8>,
-    pub(super) file: CatalogueFile,
+    pub(super) following: Option<Following>,
+    /// The bytes of what is kept of the lists.
+    pub(super) kept: Vec<u8>,
 }
 
-/// Reads the key: the name of a file, or a section. `database` is the file of the records. Returns
-/// `None`, with findings, if there is no catalogue.
+/// Reads `catalogue`, the name of a file or a section, and `crawlers`. `database` is the file of the
+/// records. Returns `None`, with findings, if there is no catalogue.
 pub(super) fn read(
-    at: &At<'_>,
+    (root, policy): (&At<'_>, &Fields<'_>),
     database: Option<&Path>,
     open: &mut Open<'_>,
-    findings: &mut Findings,
-) -> Option<CatalogueSource> {
-    if !matches!(at.node.value, Value::Map(_)) {
-        let named = Some(named_file(at, open, findings)?);
-        return Some(CatalogueSource { named, following: None });
-    }
-    let fields = Fields::of(Some(at), &keys::CATALOGUE, findings);
-    let following = follow::read(&fields, database, findings);
-    let named = match fields.take("file") {
-        Some(at) => Some(named_file(&at, open, findings)?),
-        None => None,
+) -> Option<Known> {
+    let section = policy.section("catalogue");
+    let following = follow::read(&section, database);
+    let named = policy.take("catalogue").filter(|at| !at.is_map()).or_else(|| section.take("file"));
+    let (file, bytes, known) = match named {
+        Some(at) => {
+            let (path, bytes, known) = named_file(&at, open)?;
+            (Some(path), bytes, Some(known))
+        }
+        None => (None, Vec::new(), None),
     };
-    Some(CatalogueSource { named, following })
+    if known.is_none() && following.is_none() && policy.take("crawlers").is_none() {
+        let version = catalogue_file::built_in_version().to_owned();
+        let (catalogue, kept) = (catalogue_file::shared(), Vec::new());
+        return Some(Known { catalogue, version, file, bytes, following, kept });
+    }
+    let known = known.unwrap_or_else(catalogue_file::built_in_file);
+    let version = known.version.clone();
+    let catalogue = crawler_entries::read(known, policy);
+    let (catalogue, kept) = match &following {
+        Some(following) => follow::join(catalogue, following, root, open),
+        None => (catalogue, Vec::new()),
+    };
+    Some(Known { catalogue: Arc::new(catalogue), version, file, bytes, following, kept })
 }
 
 /// Opens and reads the catalogue file that a policy names. Returns `None`, with findings, if that
 /// fails.
-fn named_file(at: &At<'_>, open: &mut Open<'_>, findings: &mut Findings) -> Option<NamedFile> {
-    let path = scalar::path(at, findings)?;
+fn named_file(at: &At<'_>, open: &mut Open<'_>) -> Option<(PathBuf, Vec<u8>, CatalogueFile)> {
+    let path = PathBuf::read(at)?;
     let bytes = match open(OtherFile::Catalogue, &path) {
         Ok(bytes) => bytes,
         Err(error) => {
             let shown = shown(path.display().to_string());
-            return findings.refused_as(
+            return at.refused_as(
                 "policy.catalogue",
-                at,
                 format!("'{shown}' can't be read: {error}"),
                 "'beadle crawlers update --from URL' writes it; without the key the built-in \
                  catalogue is used",
@@ -74,13 +85,12 @@ fn named_file(at: &At<'_>, open: &mut Open<'_>, findings: &mut Findings) -> Opti
         Ok(file) => file,
         Err(refused) => {
             let shown = shown(path.display().to_string());
-            findings.refuse_as(
+            at.refuse_as(
                 "policy.catalogue",
-                at,
                 format!("'{shown}' is refused, for the reasons given with its name"),
                 "put back the last good file, or remove the key to use the built-in catalogue",
             );
-            refused.into_iter().for_each(|finding| findings.push(finding));
+            refused.into_iter().for_each(|finding| at.sink.push(finding));
             return None;
         }
     };
@@ -90,7 +100,7 @@ fn named_file(at: &At<'_>, open: &mut Open<'_>, findings: &mut Findings) -> Opti
             format!("the catalogue is of {}, the built-in one of {built_in}", file.version);
         let warning = Diagnostic::warning("policy.old_catalogue", message)
             .help("remove the key to use the built-in one, or run 'beadle crawlers update'");
-        findings.add(at, warning);
+        at.add(warning);
     }
-    Some(NamedFile { path, bytes, file })
+    Some((path, bytes, file))
 }

@@ -12,7 +12,6 @@ use crate::{
 };
 
 use super::{
-    findings::Findings,
     mode::Mode,
     server::{Acme, Listener, Server},
     shape::At,
@@ -21,7 +20,7 @@ use super::{
 };
 
 /// Refuses an origin that is one of Beadle's own listeners: every request would run in a circle.
-pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &mut Findings) {
+pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>) {
     let is_ours = |listener: &SocketAddr| {
         site.backend.origins.iter().any(|origin| {
             let ip = match origin.host.as_str() {
@@ -35,9 +34,8 @@ pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &
         })
     };
     if let Some(listener) = server.addresses().find(is_ours) {
-        findings.refuse_as(
+        at.refuse_as(
             "policy.loop",
-            at,
             format!("the origin of '{}' is this proxy's own listener {listener}", site.name()),
             "name the address of the server behind the proxy",
         );
@@ -46,7 +44,7 @@ pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>, findings: &
 
 /// Hints at rules that spell one path in two cases: the origin may serve every other case, too. The
 /// place is the second spelling.
-pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
+pub(super) fn hint_at_case(site: &Site, at: &At<'_>) {
     if site.reading.case_insensitive || !has_two_cases(site) {
         return;
     }
@@ -75,12 +73,12 @@ pub(super) fn hint_at_case(site: &Site, at: &At<'_>, findings: &mut Findings) {
     );
     let help =
         "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'";
-    findings.add(&at, Diagnostic::note("policy.case", message).help(help));
+    at.add(Diagnostic::note("policy.case", message).help(help));
 }
 
 /// Hints at `Via` where a setting speaks of nginx as the origin. nginx compresses nothing for requests
 /// with that field, unless it is told to.
-pub(super) fn hint_at_via(site: &Site, at: &At<'_>, findings: &mut Findings) {
+pub(super) fn hint_at_via(site: &Site, at: &At<'_>) {
     let Value::Map(entries) = &at.node.value else { return };
     let is_chosen = entries.iter().any(|(key, _)| key.text == "via");
     if is_chosen || site.reading.decode_depth < 2 {
@@ -88,7 +86,7 @@ pub(super) fn hint_at_via(site: &Site, at: &At<'_>, findings: &mut Findings) {
     }
     let message = "nginx as the origin compresses nothing for requests with 'Via', which are sent";
     let help = "if it should, write 'via: false', or 'gzip_proxied any;' in nginx and 'via: true'";
-    findings.add(at, Diagnostic::note("policy.via", message).help(help));
+    at.add(Diagnostic::note("policy.via", message).help(help));
 }
 
 /// Whether two rules differ in case alone. Nearly every file is done with this.
@@ -119,7 +117,7 @@ fn patterns<'n>(site: &At<'n>) -> Vec<(At<'n>, String)> {
 
 /// Warns of a site that blocks, or requires a standing, without any evidence: a User-Agent proves
 /// nothing.
-pub(super) fn warn_of_unproven_names(site: &Site, at: &At<'_>, findings: &mut Findings) {
+pub(super) fn warn_of_unproven_names(site: &Site, at: &At<'_>) {
     let enforcement = &site.enforcement;
     let blocks = enforcement.mode == Mode::Block
         || enforcement.ladder.is_some()
@@ -129,27 +127,22 @@ pub(super) fn warn_of_unproven_names(site: &Site, at: &At<'_>, findings: &mut Fi
     if needs_evidence {
         let message = "depends on who crawlers really are, but no evidence is collected";
         let help = "add an 'evidence' section, for example 'evidence: { folder: data/evidence }'";
-        findings.add(at, Diagnostic::warning("policy.no_evidence", message).help(help));
+        at.add(Diagnostic::warning("policy.no_evidence", message).help(help));
     } else if blocks {
         let message = "blocks by User-Agent, which any client can fake";
         let help = "add an 'evidence' section to tell crawlers from impostors";
-        findings.add(at, Diagnostic::note("policy.unverified_claims", message).help(help));
+        at.add(Diagnostic::note("policy.unverified_claims", message).help(help));
     }
 }
 
 /// Refuses certificates that can't be ordered, and warns of doors that are not there.
-pub(super) fn weigh_certificates(
-    server: &Server,
-    sites: &[(At<'_>, Site)],
-    root: &At<'_>,
-    findings: &mut Findings,
-) {
+pub(super) fn weigh_certificates(server: &Server, sites: &[(At<'_>, Site)], root: &At<'_>) {
     let at = root.child("server").child("listen");
     let has_tls = server.listen.iter().any(|listener| listener.tls.is_some());
     if server.listen.iter().any(|listener| listener.is_redirect) && !has_tls {
         let message = "redirects to HTTPS, but no listener has TLS";
         let help = "add a listener with 'tls', unless another server has it";
-        findings.add(&at, Diagnostic::warning("policy.no_https", message).help(help));
+        at.add(Diagnostic::warning("policy.no_https", message).help(help));
     }
     let with_acme = server.listen.iter().filter_map(|one| one.tls.as_ref()?.acme.as_ref());
     let mut folders: HashMap<PathBuf, &Acme> = HashMap::new();
@@ -158,12 +151,12 @@ pub(super) fn weigh_certificates(
         if acme.hosts.is_empty() && acme.hosts_of(sites).is_empty() {
             let help = "name them in 'hosts' of 'acme'; the hosts of the sites are wildcards, or no \
                         names on the internet";
-            findings.refuse(&at, "no host to order a certificate for", help);
+            at.refuse("no host to order a certificate for", help);
         }
         let other = folders.entry(acme.state_folder()).or_insert(acme);
         if (&other.contact, &other.root) != (&acme.contact, &acme.root) {
             let message = "one account with two contacts or two roots";
-            findings.refuse(&at, message, "write the same in both, or choose another folder");
+            at.refuse(message, "write the same in both, or choose another folder");
         }
     }
     let is_asked = |listener: &Listener| listener.tls.is_none() && listener.address.port() == 80;
@@ -171,6 +164,6 @@ pub(super) fn weigh_certificates(
         let message = "no plain listener on port 80, where the authority asks for the proof";
         let help = "add '- { address: 0.0.0.0:80, redirect: https }', or forward port 80 of the hosts \
                     to another listener";
-        findings.add(&at, Diagnostic::warning("policy.no_port_80", message).help(help));
+        at.add(Diagnostic::warning("policy.no_port_80", message).help(help));
     }
 }

@@ -3,26 +3,18 @@
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
     formats::signature::AgentUrl,
-    rules::{
-        crawlers::{
-            Catalogue, CatalogueFile, Entry, Kind, Match, check_pattern, check_suffix, is_shared,
-            ranges::Format,
-        },
-        keys,
+    rules::crawlers::{
+        Catalogue, CatalogueFile, Entry, Kind, Match, check_pattern, check_suffix, is_shared,
+        ranges::Format,
     },
 };
 
-use super::{catalogue_file, fields::Fields, findings::Findings, names::purpose, shape::At};
+use super::{catalogue_file, fields::Fields, names::purpose, shape::At};
 
 /// The crawlers of a catalogue file and those of the section. An entry of the section replaces a
 /// known one of the same name.
-pub(super) fn read(
-    known: CatalogueFile,
-    fields: &Fields<'_>,
-    findings: &mut Findings,
-) -> Catalogue {
-    let own = fields.each("crawlers", entry, findings);
-    let section = fields.take("crawlers");
+pub(super) fn read(known: CatalogueFile, fields: &Fields<'_>) -> Catalogue {
+    let own = fields.each("crawlers", entry);
     let is_own = |token: &str| own.iter().any(|e| e.product_token.eq_ignore_ascii_case(token));
     let CatalogueFile { crawlers, operators, .. } = known;
     let mut entries: Vec<Entry> =
@@ -31,118 +23,107 @@ pub(super) fn read(
     match Catalogue::new(entries).and_then(|made| made.with_operators(&operators)) {
         Ok(catalogue) => catalogue,
         Err(refused) => {
-            let (line, column) = section.map_or((0, 0), |at| (at.node.line, at.node.column));
-            refused.into_iter().for_each(|finding| findings.push(finding.at(line, column)));
+            let section = fields.at().child("crawlers");
+            refused.into_iter().for_each(|finding| section.push(finding));
             catalogue_file::built_in()
         }
     }
 }
 
-fn entry(at: &At<'_>, findings: &mut Findings) -> Option<Entry> {
-    const KINDS: [Kind; 5] =
-        [Kind::Crawler, Kind::UserTriggered, Kind::Automation, Kind::App, Kind::Control];
-    let fields = at.fields(&keys::CRAWLER, findings)?;
-    let token = fields.require("product_token", "write the crawler's name", findings)?;
-    let text = token.text(findings)?;
+fn entry(at: &At<'_>) -> Option<Entry> {
+    let fields = at.fields()?;
+    let token = fields.require("product_token", "write the crawler's name")?;
+    let text = token.text()?;
     if ProductToken::new(text).is_none() {
-        return findings.refused_as(
+        return token.refused_as(
             "policy.bad_product_token",
-            &token,
             format!("'{}' is not a product token", shown(text)),
             "write the crawler's name in printable ASCII, without '#', ':', ',' and '*'",
         );
     }
-    let read = |at: &At<'_>, findings: &mut Findings| purpose(at.text(findings)?, at, findings);
-    let governs = fields.each("governs", read, findings);
-    let purpose = fields.read("purpose", read, findings);
-    let kind = fields.choice("kind", KINDS, findings).unwrap_or_default();
+    let kind = fields.get("kind");
     let entry = Entry {
         product_token: text.trim().to_owned(),
-        aliases: fields.each("aliases", At::owned_text, findings),
-        operator: fields.read("operator", At::owned_text, findings),
-        documentation: fields.read("documentation", At::owned_text, findings),
-        user_agent_pattern: fields.read("user_agent_pattern", At::owned_text, findings),
-        falls_back_to: fields.each("falls_back_to", At::owned_text, findings),
-        purpose: purpose.unwrap_or_default(),
+        aliases: fields.all("aliases"),
+        operator: fields.find("operator"),
+        documentation: fields.find("documentation"),
+        user_agent_pattern: fields.find("user_agent_pattern"),
+        falls_back_to: fields.all("falls_back_to"),
+        purpose: fields.get_with("purpose", purpose),
         kind,
-        governs,
+        governs: fields.each("governs", purpose),
         // A policy token may be a word that User-Agents of people have.
         matching: if kind == Kind::Control { Match::Never } else { Match::Word },
-        ignores_star: fields.is("ignores_star", findings),
-        ip_ranges: fields.each("ip_ranges", list_url, findings),
-        ip_format: fields.read("ip_format", ip_format, findings),
-        reverse_dns: fields.each("reverse_dns", suffix, findings),
-        signature_agent: fields.read("signature_agent", agent, findings),
+        ignores_star: fields.get("ignores_star"),
+        ip_ranges: fields.each("ip_ranges", list_url),
+        ip_format: fields.read("ip_format", ip_format),
+        reverse_dns: fields.each("reverse_dns", suffix),
+        signature_agent: fields.read("signature_agent", agent),
         ..Entry::default()
     };
     if let (Some(at), Some(pattern)) =
         (fields.take("user_agent_pattern"), &entry.user_agent_pattern)
-        && let Err(finding) = check_pattern(pattern)
     {
-        findings.add(&at, finding);
-        return None;
+        at.accepted(check_pattern(pattern))?;
     }
     Some(entry)
 }
 
 /// Reads the URL of a list of addresses.
-fn list_url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?.trim();
+fn list_url(at: &At<'_>) -> Option<String> {
+    let text = at.text()?.trim();
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     if host.is_none_or(|host| host.is_empty() || host.starts_with('/'))
         || !text.bytes().all(|b| b.is_ascii_graphic())
     {
         let message = format!("'{}' is not a URL to fetch from", shown(text));
-        return findings.refused(at, message, "write for example https://bots.example/ranges.json");
+        return at.refused(message, "write for example https://bots.example/ranges.json");
     }
     let authority = host.and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or_default();
     if let Some((_, host)) = authority.rsplit_once('@') {
         // The message does not repeat the password.
         let message = format!("the URL at '{}' has a user or a password", shown(host));
-        return findings.refused(at, message, "write the URL without them: it is written to logs");
+        return at.refused(message, "write the URL without them: it is written to logs");
     }
     if text.starts_with("http://") {
         let message = "a list fetched over plain HTTP can be changed on its way";
         let help = "write https://; http:// works only for evidence.allow_addresses";
-        findings.add(at, Diagnostic::warning("policy.plain_http", message).help(help));
+        at.add(Diagnostic::warning("policy.plain_http", message).help(help));
     }
     Some(text.to_owned())
 }
 
 /// Reads a suffix of the names of a crawler's addresses. A suffix of many owners is only a warning:
 /// the crawler may have no better one.
-fn suffix(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?;
-    if let Err(finding) = check_suffix(text) {
-        findings.add(at, finding);
-        return None;
-    }
+fn suffix(at: &At<'_>) -> Option<String> {
+    let text = at.text()?;
+    at.accepted(check_suffix(text))?;
     if is_shared(text) {
         let message =
             format!("many owners have names under '{}', so it confirms any of them", shown(text));
         let help = "name a domain of the operator that contains no machines of customers";
-        findings.add(at, Diagnostic::warning("policy.shared_suffix", message).help(help));
+        at.add(Diagnostic::warning("policy.shared_suffix", message).help(help));
     }
     Some(text.to_owned())
 }
 
 /// Reads the format of a list. An unknown format is only a warning, because it is detected.
-fn ip_format(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?.trim();
+fn ip_format(at: &At<'_>) -> Option<String> {
+    let text = at.text()?.trim();
     if Format::named(text).is_none() {
         let message = format!("'{}' is no format of a list", shown(text));
         let help = "write json, text, geofeed or html, or leave it out to detect the format";
-        findings.add(at, Diagnostic::warning("policy.unknown_format", message).help(help));
+        at.add(Diagnostic::warning("policy.unknown_format", message).help(help));
     }
     Some(text.to_owned())
 }
 
 /// Reads the URL of a signer's keys.
-fn agent(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?.trim();
+fn agent(at: &At<'_>) -> Option<String> {
+    let text = at.text()?.trim();
     if let Err(reason) = AgentUrl::new(text) {
         let message = format!("'{}' can't be a Signature-Agent: {reason}", shown(text));
-        return findings.refused(at, message, "write for example https://bots.example");
+        return at.refused(message, "write for example https://bots.example");
     }
     Some(text.to_owned())
 }

@@ -3,19 +3,12 @@
 
 use std::{
     fmt,
-    ops::RangeInclusive,
     path::{Path, PathBuf},
 };
 
-use crate::{
-    base::{diagnostic::Diagnostic, escape::shown},
-    rules::keys,
-};
+use crate::base::{diagnostic::Diagnostic, escape::shown};
 
-use super::{fields::Fields, findings::Findings, scalar::path, shape::At};
-
-/// The least and the most of the spool's size. The longest batch has to fit.
-const SPOOL_SIZES: RangeInclusive<u64> = 16 << 20..=16 << 40;
+use super::{fields::Fields, setting::Setting, shape::At};
 
 /// Where records go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,25 +70,19 @@ impl Database {
 
     /// Whether both values of `violations.database` mean the same.
     pub(super) fn is_same_place(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Sqlite(old), Self::Sqlite(new)) => old == new,
-            (Self::ClickHouse(old), Self::ClickHouse(new)) => old.server == new.server,
-            (Self::Sqlite(_), Self::ClickHouse(_)) | (Self::ClickHouse(_), Self::Sqlite(_)) => {
-                false
-            }
+        match (self.clickhouse(), other.clickhouse()) {
+            (Some(old), Some(new)) => old.server == new.server,
+            _ => self == other,
         }
     }
 
-    /// Whether both values of `violations.clickhouse` mean the same.
+    /// Whether both values of `violations.clickhouse` mean the same. Where the server came or went, the
+    /// other key says it.
     pub(super) fn has_same_settings(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::ClickHouse(old), Self::ClickHouse(new)) => {
-                let new = ClickHouse { server: old.server.clone(), ..new.clone() };
-                *old == new
-            }
-            // The other key says it.
-            (Self::Sqlite(_), _) | (_, Self::Sqlite(_)) => true,
-        }
+        self.clickhouse().zip(other.clickhouse()).is_none_or(|(old, new)| {
+            let server = old.server.clone();
+            *old == ClickHouse { server, ..new.clone() }
+        })
     }
 }
 
@@ -109,40 +96,37 @@ impl fmt::Display for ClickHouseServer {
 }
 
 /// Reads `violations.database` and `violations.clickhouse`.
-pub(super) fn read(
-    database: Option<&At<'_>>,
-    settings: Option<&At<'_>>,
-    findings: &mut Findings,
-) -> Option<Database> {
-    let text = database.and_then(|at| at.text(findings));
+pub(super) fn read(violations: &Fields<'_>) -> Option<Database> {
+    let at = violations.take("database");
+    let text = at.as_ref().and_then(At::text);
     let is_clickhouse = text.is_some_and(|text| scheme(text).is_some());
-    if !is_clickhouse && let Some(at) = settings {
+    if let Some(at) = violations.take("clickhouse").filter(|_| !is_clickhouse) {
         let help = "write 'violations.database: clickhouse://…', or remove this section";
-        findings.refuse(at, "the database is not a ClickHouse database", help);
+        at.refuse("the database is not a ClickHouse database", help);
     }
-    let (at, text) = (database?, text?);
+    let (at, text) = (&at?, text?);
     if !is_clickhouse {
         if text.contains("://") {
             let message = format!("'{}' is neither a file nor a ClickHouse database", shown(text));
             let help = "name a file for the embedded SQLite database, or write \
                         clickhouse://USER@HOST:8123/DATABASE";
-            return findings.refused(at, message, help);
+            return at.refused(message, help);
         }
-        return path(at, findings).map(Database::Sqlite);
+        return PathBuf::read(at).map(Database::Sqlite);
     }
-    let server = server(at, text, findings)?;
-    let fields = Fields::of(settings, &keys::CLICKHOUSE, findings);
+    let server = server(at, text)?;
+    let fields = violations.section("clickhouse");
     if let Some(at) = fields.take("ca_file").filter(|_| !server.tls) {
         let help = "write 'violations.database: clickhouses://…', or remove 'ca_file'";
-        findings.refuse(&at, "clickhouse:// has no certificates to verify", help);
+        at.refuse("clickhouse:// has no certificates to verify", help);
     }
     Some(Database::ClickHouse(ClickHouse {
         server,
-        password_file: fields.some_file("password_file", findings),
-        ca_file: fields.some_file("ca_file", findings),
-        local: fields.file("local", findings),
-        spool: fields.file("spool", findings),
-        spool_size: fields.size("spool_size", SPOOL_SIZES, findings),
+        password_file: fields.find("password_file"),
+        ca_file: fields.find("ca_file"),
+        local: fields.get("local"),
+        spool: fields.get("spool"),
+        spool_size: fields.get("spool_size"),
     }))
 }
 
@@ -152,7 +136,7 @@ fn scheme(text: &str) -> Option<(bool, &str)> {
     plain.or_else(|| text.strip_prefix("clickhouses://").map(|rest| (true, rest)))
 }
 
-fn server(at: &At<'_>, text: &str, findings: &mut Findings) -> Option<ClickHouseServer> {
+fn server(at: &At<'_>, text: &str) -> Option<ClickHouseServer> {
     let (tls, rest) = scheme(text)?;
     let read = address(tls, rest);
     let refuse = |(message, help): (&str, &str)| {
@@ -163,9 +147,9 @@ fn server(at: &At<'_>, text: &str, findings: &mut Findings) -> Option<ClickHouse
         if has_password {
             // Without its place: that would show the line, and so the password.
             let message = format!("{}: {message}", at.path);
-            findings.push(Diagnostic::error("policy.bad_value", message).help(help));
+            at.sink.push(Diagnostic::error("policy.bad_value", message).help(help));
         } else {
-            findings.refuse(at, message, help);
+            at.refuse(message, help);
         }
     };
     read.map_err(refuse).ok()

@@ -14,17 +14,16 @@ use crate::{
 use super::{
     block::{self, Block},
     breaker::{self, Breaker},
-    fields::Fields,
-    findings::Findings,
+    fields::{Fields, defaults},
     ladder::{self, Ladder},
     mode::{Grace, Mode, OtherForms, PaceMode},
     names::Names,
-    overrides::{self, Override},
+    overrides::{self, Override, Quiet},
     people_first::{self, PeopleFirst},
     places::Spot,
-    quiet::{self, Quiet},
     rate_limits::{self, RateLimit},
     robots_txt::RobotsTxt,
+    setting::Setting,
     shape::At,
 };
 
@@ -67,104 +66,52 @@ pub struct Enforcement {
     pub other_forms: Option<OtherForms>,
 }
 
-/// The modes of a site; `None` is the ladder.
-const SITE_MODES: [Option<Mode>; 5] =
-    [Some(Mode::Off), Some(Mode::Log), Some(Mode::Throttle), Some(Mode::Block), None];
-
 /// The classes that `*` binds by default: crawlers, automatic clients, and clients without a
 /// User-Agent. It never binds a browser, and by default no app.
-const STAR_BINDS: [Class; 3] = [Class::Crawler, Class::Automation, Class::None];
-
-impl Default for Enforcement {
-    fn default() -> Self {
-        Self {
-            at: Spot::default(),
-            mode: Mode::Log,
-            ladder: None,
-            breaker: None,
-            crawl_delay: None,
-            overrides: Vec::new(),
-            rate_limits: Vec::new(),
-            quiet: Vec::new(),
-            people_first: None,
-            block: Block::default(),
-            star_binds: STAR_BINDS.to_vec(),
-            impostors: None,
-            block_confirmed_search: false,
-            grace: Grace::default(),
-            other_forms: None,
-        }
-    }
+pub fn default_star_binds() -> Vec<Class> {
+    defaults(&keys::ENFORCEMENT, |fields| fields.all("star_binds"))
 }
 
-/// Reads the section; without one, violations are logged.
-pub(super) fn read(
-    at: Option<&At<'_>>,
-    robots_txt: &RobotsTxt,
-    names: &Names<'_>,
-    findings: &mut Findings,
-) -> Enforcement {
-    let mut enforcement = Enforcement::default();
-    let Some(fields) = at.and_then(|at| at.fields(&keys::ENFORCEMENT, findings)) else {
-        return enforcement;
+/// Reads the section of a site; without one, violations are logged.
+pub(super) fn read(fields: &Fields<'_>, robots_txt: &RobotsTxt, names: &Names<'_>) -> Enforcement {
+    let mode: &str = fields.get("mode");
+    let is_on_ladder = mode == "ladder";
+    let ladder = ladder::read(&fields.section("ladder"));
+    if let Some(at) = fields.take("ladder").filter(|_| !is_on_ladder) {
+        let warning = Diagnostic::warning("policy.idle_ladder", "no crawler is on the ladder");
+        at.add(warning.help("set 'mode: ladder', or remove this"));
+    }
+    let enforcement = Enforcement {
+        at: Spot::from(fields.take("mode").as_ref().unwrap_or_else(|| fields.at())),
+        mode: Mode::from_word(mode).unwrap_or(Mode::Log),
+        ladder: is_on_ladder.then_some(ladder),
+        // An operator who writes `mode: block` means it.
+        breaker: match fields.take("breaker") {
+            Some(at) if at.node.is_text("off") => None,
+            Some(at) => Some(breaker::read(&at)),
+            None => is_on_ladder.then(Breaker::default),
+        },
+        crawl_delay: fields.find("crawl_delay"),
+        overrides: overrides::read(fields, names),
+        rate_limits: rate_limits::read(fields, robots_txt.source, names),
+        quiet: overrides::quiet(fields, names),
+        people_first: fields.read("people_first", people_first::read).map(Arc::new),
+        block: block::read(&fields.section("block")),
+        star_binds: fields.each("star_binds", star_binds),
+        // There is no `throttle`: an impostor has promised no pace.
+        impostors: fields.find("impostors"),
+        block_confirmed_search: fields.get("block_confirmed_search"),
+        grace: fields.get("grace"),
+        other_forms: fields.find("other_forms"),
     };
-    enforcement.at = Spot::from(fields.take("mode").as_ref().unwrap_or_else(|| fields.at()));
-    let mode = fields.choice("mode", SITE_MODES, findings);
-    enforcement.mode = mode.flatten().unwrap_or(Mode::Log);
-    read_behaviour(&fields, mode == Some(None), &mut enforcement, findings);
-    enforcement.overrides = overrides::read(&fields, names, findings);
-    enforcement.rate_limits = rate_limits::read(&fields, robots_txt.source, names, findings);
-    enforcement.quiet = quiet::read(&fields, names, findings);
-    enforcement.people_first =
-        fields.read("people_first", people_first::read, findings).map(Arc::new);
-    if let Some(at) = fields.take("block") {
-        block::read(&at, &mut enforcement.block, findings);
-    }
-    if fields.take("star_binds").is_some() {
-        enforcement.star_binds = star_binds(&fields, findings);
-    }
-    // There is no `throttle`: an impostor has promised no pace.
-    enforcement.impostors = fields.choice("impostors", [Mode::Log, Mode::Block], findings);
-    warn_of_idle_impostors(&enforcement, &fields, findings);
-    enforcement.block_confirmed_search = fields.is("block_confirmed_search", findings);
-    let grace = fields.choice("grace", [Grace::Count, Grace::Enforce], findings);
-    enforcement.grace = grace.unwrap_or_default();
-    let forms = [OtherForms::Pass, OtherForms::Log, OtherForms::Refuse];
-    enforcement.other_forms = fields.choice("other_forms", forms, findings);
-    if !fields.is("allow_block_all", findings) {
-        refuse_to_block_every_crawler(&enforcement, robots_txt, &fields, findings);
+    warn_of_idle_impostors(&enforcement, fields);
+    if !fields.get::<bool>("allow_block_all") {
+        refuse_to_block_every_crawler(&enforcement, robots_txt, fields);
     }
     enforcement
 }
 
-/// Reads `ladder`, `breaker` and `crawl_delay`. On the ladder, the breaker is on by default.
-/// Elsewhere it is off: an operator who writes `mode: block` means it.
-fn read_behaviour(
-    fields: &Fields<'_>,
-    is_on_ladder: bool,
-    enforcement: &mut Enforcement,
-    findings: &mut Findings,
-) {
-    let ladder = fields.take("ladder");
-    if let Some(at) = ladder.as_ref().filter(|_| !is_on_ladder) {
-        findings.add(
-            at,
-            Diagnostic::warning("policy.idle_ladder", "no crawler is on the ladder")
-                .help("set 'mode: ladder', or remove this"),
-        );
-    }
-    let ladder = ladder::read(ladder.as_ref(), findings);
-    enforcement.ladder = is_on_ladder.then_some(ladder);
-    enforcement.breaker = match fields.take("breaker") {
-        Some(at) if at.node.is_text("off") => None,
-        Some(at) => Some(breaker::read(&at, findings)),
-        None => is_on_ladder.then(Breaker::default),
-    };
-    let paces = [PaceMode::Log, PaceMode::Throttle];
-    enforcement.crawl_delay = fields.choice("crawl_delay", paces, findings);
-}
-
-fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>, findings: &mut Findings) {
+fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>) {
     let is_off = |mode| mode == Mode::Off;
     if enforcement.impostors.is_some()
         && is_off(enforcement.mode)
@@ -172,22 +119,16 @@ fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>, findin
     {
         let message = "'impostors' has no effect: the mode is off, so no request is judged";
         let help = "set 'mode: log', or remove 'impostors'";
-        findings.add(fields.at(), Diagnostic::warning("policy.idle_impostors", message).help(help));
+        fields.at().add(Diagnostic::warning("policy.idle_impostors", message).help(help));
     }
 }
 
-fn star_binds(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Class> {
-    const CLASSES: [Class; 5] =
-        [Class::Crawler, Class::UserTriggered, Class::Automation, Class::App, Class::None];
-    let classes = fields.words("star_binds", CLASSES);
-    let read = |item: &At<'_>, findings: &mut Findings| {
-        if item.node.is_text("browser") {
-            let help = "leave browsers out; '*' binds crawlers, not people";
-            return findings.refused(item, "a browser is never judged", help);
-        }
-        item.choice(&classes, findings)
-    };
-    fields.each("star_binds", read, findings)
+fn star_binds(at: &At<'_>) -> Option<Class> {
+    if at.node.is_text("browser") {
+        let help = "leave browsers out; '*' binds crawlers, not people";
+        return at.refused("a browser is never judged", help);
+    }
+    Class::read(at)
 }
 
 /// Refuses to block every crawler from the whole site, unless the policy says so explicitly: the
@@ -196,7 +137,6 @@ fn refuse_to_block_every_crawler(
     enforcement: &Enforcement,
     robots_txt: &RobotsTxt,
     fields: &Fields<'_>,
-    findings: &mut Findings,
 ) {
     let blocks = |outcome: Outcome| {
         let is_for = |one: &&Override| {
@@ -214,7 +154,7 @@ fn refuse_to_block_every_crawler(
         let at = fields.at();
         let message = "this blocks every crawler from the whole site";
         let help = "add 'allow_block_all: true' here if that is meant, or set 'mode: log'";
-        findings.add(at, Diagnostic::error("policy.blocks_everybody", message).help(help));
+        at.add(Diagnostic::error("policy.blocks_everybody", message).help(help));
     }
 }
 

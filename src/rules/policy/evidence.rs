@@ -9,19 +9,10 @@ use std::{
 
 use ipnet::IpNet;
 
-use crate::{
-    base::product_token::ProductToken,
-    rules::{crawlers::Crawler, keys},
-};
+use crate::{base::product_token::ProductToken, rules::crawlers::Crawler};
 
-use super::{
-    findings::Findings,
-    names::{Names, Selection},
-    scalar::network,
-    shape::At,
-};
+use super::{names::Names, shape::At};
 
-const HOUR: Duration = Duration::from_secs(3_600);
 /// The port of name servers.
 const DNS_PORT: u16 = 53;
 
@@ -62,48 +53,28 @@ impl Evidence {
 }
 
 /// Reads the section; without one, nothing is fetched or resolved.
-pub(super) fn read(
-    at: Option<&At<'_>>,
-    names: &Names<'_>,
-    findings: &mut Findings,
-) -> Option<Evidence> {
-    let fields = at?.fields(&keys::EVIDENCE, findings)?;
+pub(super) fn read(at: Option<&At<'_>>, names: &Names<'_>) -> Option<Evidence> {
+    let fields = at?.fields()?;
+    let selected = fields.take("user_agents").map(|at| names.selected(&at.items()));
     Some(Evidence {
-        user_agents: fields.take("user_agents").and_then(|at| crawlers(&at, names, findings)),
-        ip_ranges: fields.is("ip_ranges", findings),
-        reverse_dns: fields.is("reverse_dns", findings),
-        signatures: fields.is("signatures", findings),
-        folder: fields.some_file("folder", findings),
-        refresh: fields.time("refresh", HOUR..=7 * 24 * HOUR, findings),
-        name_servers: fields.each("name_servers", name_server, findings),
-        certificate_authorities: fields.some_file("certificate_authorities", findings),
-        allow_addresses: fields.each("allow_addresses", network, findings),
+        user_agents: selected.filter(|one| one.star.is_none()).map(|one| one.tokens()),
+        ip_ranges: fields.get("ip_ranges"),
+        reverse_dns: fields.get("reverse_dns"),
+        signatures: fields.get("signatures"),
+        folder: fields.find("folder"),
+        refresh: fields.get("refresh"),
+        name_servers: fields.each("name_servers", name_server),
+        certificate_authorities: fields.find("certificate_authorities"),
+        allow_addresses: fields.all("allow_addresses"),
     })
 }
 
-/// Reads the crawlers to check; `None` is all.
-fn crawlers(
-    at: &At<'_>,
-    names: &Names<'_>,
-    findings: &mut Findings,
-) -> Option<HashSet<ProductToken>> {
-    let mut tokens = HashSet::new();
-    for item in at.items(findings) {
-        match names.select(&item, findings) {
-            Some(Selection::Star) => return None,
-            Some(Selection::Tokens(selected)) => tokens.extend(selected),
-            None => {}
-        }
-    }
-    Some(tokens)
-}
-
 /// Reads an address, with a port unless it is [`DNS_PORT`].
-fn name_server(at: &At<'_>, findings: &mut Findings) -> Option<SocketAddr> {
+fn name_server(at: &At<'_>) -> Option<SocketAddr> {
     let parse = |text: &str| {
         let alone = || Some((text.parse::<IpAddr>().ok()?, DNS_PORT).into());
         text.parse().ok().or_else(alone)
     };
     let help = "write for example 192.0.2.53 or 127.0.0.1:5353";
-    at.parsed(parse, "is not an address", help, findings)
+    at.parsed(parse, "is not an address", help)
 }

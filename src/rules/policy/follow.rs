@@ -12,22 +12,17 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown},
-    rules::{
-        crawlers::{Catalogue, Followed, accepted_names},
-        keys,
-    },
+    rules::crawlers::{Catalogue, Followed, accepted_names},
 };
 
 use super::{
     fields::Fields,
-    findings::Findings,
     host::split_port,
     other_files::{Open, OtherFile},
     shape::At,
     yaml::{Node, Value},
 };
 
-const HOUR: Duration = Duration::from_secs(3_600);
 /// The longest URL, in octets.
 const LONGEST_URL: usize = 2_000;
 /// The keys whose values name crawlers.
@@ -71,36 +66,30 @@ impl Following {
 }
 
 /// Reads the lists of the section `catalogue`. `database` is the file of the records.
-pub(super) fn read(
-    fields: &Fields<'_>,
-    database: Option<&Path>,
-    findings: &mut Findings,
-) -> Option<Following> {
+pub(super) fn read(fields: &Fields<'_>, database: Option<&Path>) -> Option<Following> {
     let mut lists: Vec<FollowedList> = Vec::new();
-    let folder = fields.some_file("folder", findings);
     for at in fields.take("follow")?.elements() {
-        let Some(fields) = at.fields(&keys::FOLLOW, findings) else { continue };
+        let Some(fields) = at.fields() else { continue };
         let help = "write 'format: ai-robots-json', the form of robots.json of ai.robots.txt";
-        fields.require("format", help, findings);
-        fields.choice("format", [()], findings);
-        let every = fields.time("every", HOUR..=7 * 24 * HOUR, findings);
+        fields.required("format", help, At::word);
+        let every = fields.get("every");
         let help = "write 'url: https://…/robots.json', the address of the list";
-        let Some(at) = fields.require("url", help, findings) else { continue };
-        let Some(url) = url(&at, findings) else { continue };
+        let Some(at) = fields.require("url", help) else { continue };
+        let Some(url) = url(&at) else { continue };
         if lists.iter().any(|list| list.url == url) {
-            findings.refuse(&at, format!("'{}' stands here twice", shown(&url)), "remove one");
+            at.refuse(format!("'{}' stands here twice", shown(&url)), "remove one");
             continue;
         }
         lists.push(FollowedList { url, every });
     }
     let beside = || database.and_then(Path::parent).unwrap_or_else(|| Path::new("data"));
-    let folder = folder.unwrap_or_else(|| beside().join("catalogue"));
+    let folder = fields.find("folder").unwrap_or_else(|| beside().join("catalogue"));
     Some(Following { folder, lists })
 }
 
 /// Reads the URL of a list: HTTPS, or HTTP on this machine.
-fn url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?.trim();
+fn url(at: &At<'_>) -> Option<String> {
+    let text = at.text()?.trim();
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = split_port(authority).map_or(authority, |(host, _)| host);
@@ -118,8 +107,7 @@ fn url(at: &At<'_>, findings: &mut Findings) -> Option<String> {
         if text.contains('@') { "the text".to_owned() } else { format!("'{}'", shown(text)) };
     let message = format!("{shown} is not a URL to fetch a list from");
     let help = "write https://HOST/PATH, without a password; http:// is for this machine alone";
-    findings.refuse(at, message, help);
-    None
+    at.refused(message, help)
 }
 
 /// The catalogue with the crawlers of the kept copies, and the bytes of these. A name that the policy
@@ -129,24 +117,23 @@ pub(super) fn join(
     following: &Following,
     root: &At<'_>,
     open: &mut Open<'_>,
-    findings: &mut Findings,
 ) -> (Catalogue, Vec<u8>) {
     let at = root.child("catalogue").child("follow");
-    let mut read = |file: &Path, findings: &mut Findings| match open(OtherFile::Followed, file) {
+    let mut read = |file: &Path| match open(OtherFile::Followed, file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => {
-            warn(&at, file, &error.to_string(), findings);
+            warn(&at, file, &error.to_string());
             Vec::new()
         }
     };
-    let mut all = read(&following.accepted(), findings);
+    let mut all = read(&following.accepted());
     let mut accepted = accepted_names(&all);
     collect(root.node, false, &mut accepted);
     let mut with_lists = known;
     for list in &following.lists {
         let file = following.copy_of(list);
-        let bytes = read(&file, findings);
+        let bytes = read(&file);
         if bytes.is_empty() {
             continue;
         }
@@ -159,21 +146,21 @@ pub(super) fn join(
         });
         match made {
             Ok(made) => with_lists = made,
-            Err(error) => warn(&at, &file, &error, findings),
+            Err(error) => warn(&at, &file, &error),
         }
     }
-    note_pending(&at, &with_lists, findings);
+    note_pending(&at, &with_lists);
     (with_lists, all)
 }
 
-fn warn(at: &At<'_>, file: &Path, error: &str, findings: &mut Findings) {
+fn warn(at: &At<'_>, file: &Path, error: &str) {
     let file = shown(file.display().to_string());
     let message = format!("'{file}' can't be read, so its crawlers are left out: {error}");
     let help = "run this as the user of the server, or delete the file: the next fetch writes it";
-    findings.add(at, Diagnostic::warning("policy.followed_copy", message).help(help));
+    at.add(Diagnostic::warning("policy.followed_copy", message).help(help));
 }
 
-fn note_pending(at: &At<'_>, catalogue: &Catalogue, findings: &mut Findings) {
+fn note_pending(at: &At<'_>, catalogue: &Catalogue) {
     let pending = catalogue.iter().filter(|one| one.is_pending());
     let names: Vec<&str> = pending.map(|one| one.product_token().as_str()).collect();
     if names.is_empty() {
@@ -182,7 +169,7 @@ fn note_pending(at: &At<'_>, catalogue: &Catalogue, findings: &mut Findings) {
     let shown = shown(names.join(", "));
     let message = format!("{} of followed lists are never refused: {shown}", names.len());
     let help = "'beadle crawlers accept NAME…' enforces the rules for them";
-    findings.add(at, Diagnostic::note("policy.pending_crawlers", message).help(help));
+    at.add(Diagnostic::note("policy.pending_crawlers", message).help(help));
 }
 
 /// The names of crawlers in a policy, in lower case.

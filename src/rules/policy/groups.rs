@@ -5,12 +5,10 @@ use std::collections::HashMap;
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
     formats::robots::{self, Directive},
-    rules::keys,
 };
 
 use super::{
     fields::Fields,
-    findings::Findings,
     names::{Names, Selection, distinct},
     other_records, pattern,
     places::{GroupPlaces, Spot},
@@ -40,23 +38,20 @@ impl Groups {
         Self { source, ..Self::default() }
     }
 
-    pub(super) fn read(&mut self, at: &At<'_>, names: &Names<'_>, findings: &mut Findings) {
-        let Some(fields) = at.fields(&keys::GROUP, findings) else { return };
-        let Some(user_agents) =
-            fields.require("user_agents", "write '[\"*\"]' or the crawlers' names", findings)
-        else {
-            return;
-        };
-        let known = findings.0.len();
+    pub(super) fn read(&mut self, at: &At<'_>, names: &Names<'_>) {
+        let Some(fields) = at.fields() else { return };
+        let help = "write '[\"*\"]' or the crawlers' names";
+        let Some(user_agents) = fields.require("user_agents", help) else { return };
+        let known = at.sink.count();
         let mut group = robots::Group::default();
         let mut places = GroupPlaces::default();
-        self.user_agents(&user_agents, &mut group, &mut places.names, names, findings);
+        self.user_agents(&user_agents, &mut group, &mut places.names, names);
         // Old crawlers take the first rule that matches, so the exceptions come first.
-        places.rules = rules(Directive::Allow, "allow", &fields, &mut group, findings);
-        places.rules.extend(rules(Directive::Disallow, "disallow", &fields, &mut group, findings));
-        warn_of_idle_disallow(&group, &places.rules, findings);
-        let delay = crawl_delay(&fields, findings);
-        let others = other_records::read(&fields, true, findings);
+        places.rules = rules(Directive::Allow, "allow", &fields, &mut group);
+        places.rules.extend(rules(Directive::Disallow, "disallow", &fields, &mut group));
+        warn_of_idle_disallow(&group, &places.rules, at);
+        let delay = crawl_delay(&fields);
+        let others = other_records::read(&fields, true);
         for (spot, record) in delay.into_iter().chain(others) {
             if record.is_global() {
                 self.global_records.push(record);
@@ -65,8 +60,8 @@ impl Groups {
                 places.records.push(spot);
             }
         }
-        let overrides = self.overrides(&fields, findings);
-        places.has_errors = findings.have_errors_after(known);
+        let overrides = self.overrides(&fields);
+        places.has_errors = at.sink.has_errors_after(known);
         if !group.user_agents.is_empty() {
             self.groups.push(group);
             self.overriding.push(overrides);
@@ -75,14 +70,13 @@ impl Groups {
     }
 
     /// Whether the group replaces the origin's rules for the crawlers that it names.
-    fn overrides(&self, fields: &Fields<'_>, findings: &mut Findings) -> bool {
-        let overrides = fields.is("override", findings);
+    fn overrides(&self, fields: &Fields<'_>) -> bool {
+        let overrides = fields.get("override");
         if let Some(at) = fields.take("override").filter(|_| overrides)
             && self.source == Source::Policy
         {
             let message = "there is nothing to override: the policy's rules are the only ones";
-            findings.add(
-                &at,
+            at.add(
                 Diagnostic::warning("policy.nothing_to_override", message)
                     .help("remove it, or set 'source: merge' to add to the origin's rules"),
             );
@@ -96,21 +90,20 @@ impl Groups {
         group: &mut robots::Group,
         spots: &mut Vec<Spot>,
         names: &Names<'_>,
-        findings: &mut Findings,
     ) {
-        let items = at.items(findings);
+        let items = at.items();
         if items.is_empty() && matches!(at.node.value, Value::List(_)) {
-            findings.refuse(at, "names no crawler", "write '[\"*\"]' or the crawlers' names");
+            at.refuse("names no crawler", "write '[\"*\"]' or the crawlers' names");
         }
         let (mut star, mut tokens): (Option<Spot>, Vec<ProductToken>) = (None, Vec::new());
         let mut named_by: HashMap<ProductToken, Spot> = HashMap::new();
         for item in items {
-            names.note_control_token(&item, findings);
-            let Some(selection) = names.select(&item, findings) else { continue };
+            names.note_control_token(&item);
+            let Some(selection) = names.select(&item) else { continue };
             match selection {
                 Selection::Star => star = Some(Spot::from(&item)),
                 Selection::Tokens(selected) => {
-                    if let Some(written) = item.text(findings).filter(|text| text.contains(':')) {
+                    if let Some(written) = item.text().filter(|text| text.contains(':')) {
                         group.comment.push(format!("{written}, {} crawlers", selected.len()));
                     }
                     for token in &selected {
@@ -132,7 +125,7 @@ impl Groups {
                     group.user_agents.push(user_agent);
                     spots.push(spot);
                 }
-                Err(finding) => findings.push(finding.at(place.0, place.1)),
+                Err(finding) => at.push(finding),
             }
             let key = name.to_ascii_lowercase();
             if !self.named_at.contains_key(&key) {
@@ -144,7 +137,7 @@ impl Groups {
 
     /// Warns of a name in several groups. Crawlers merge them (§2.2.1), which an operator may not
     /// expect.
-    pub(super) fn report_merged(&self, findings: &mut Findings) {
+    pub(super) fn report_merged(&self, at: &At<'_>) {
         let mut reported = Vec::new();
         for name in &self.order {
             let places =
@@ -160,7 +153,7 @@ impl Groups {
                 first.0,
                 last.0
             );
-            findings.push(
+            at.sink.push(
                 Diagnostic::warning("policy.merged_groups", message)
                     .at(last.0, last.1)
                     .help("name it in one group only, unless it should obey the rules of both"),
@@ -175,30 +168,23 @@ fn rules(
     key: &str,
     fields: &Fields<'_>,
     group: &mut robots::Group,
-    findings: &mut Findings,
 ) -> Vec<Spot> {
     let mut places = Vec::new();
-    for at in fields.list(key, findings) {
-        let Some(text) = at.text(findings) else { continue };
-        if let Some(pattern) = pattern::read(text, &at, findings) {
-            match robots::Rule::new(directive, pattern) {
-                Ok(rule) => {
-                    if rule.pattern != pattern && robots::intent(pattern).is_none() {
-                        let message = format!("written as '{}'", rule.pattern);
-                        findings.add(&at, Diagnostic::note("policy.percent_encoded", message));
-                    }
-                    group.rules.push(rule);
-                    places.push(Spot::from(&at));
-                }
-                Err(finding) => findings.add(&at, finding),
-            }
+    for at in fields.list(key) {
+        let Some(pattern) = pattern::read(&at) else { continue };
+        let Some(rule) = at.accepted(robots::Rule::new(directive, pattern)) else { continue };
+        if rule.pattern != pattern && robots::intent(pattern).is_none() {
+            let message = format!("written as '{}'", rule.pattern);
+            at.add(Diagnostic::note("policy.percent_encoded", message));
         }
+        group.rules.push(rule);
+        places.push(Spot::from(&at));
     }
     places
 }
 
 /// Warns of a path that is both allowed and disallowed: allow wins (§2.2.2).
-fn warn_of_idle_disallow(group: &robots::Group, places: &[Spot], findings: &mut Findings) {
+fn warn_of_idle_disallow(group: &robots::Group, places: &[Spot], at: &At<'_>) {
     let allowed: Vec<&str> = group
         .rules
         .iter()
@@ -209,7 +195,7 @@ fn warn_of_idle_disallow(group: &robots::Group, places: &[Spot], findings: &mut 
         if rule.directive == Directive::Disallow && allowed.contains(&rule.pattern.as_str()) {
             let message =
                 format!("'{}' is both allowed and disallowed: allow wins", shown(&rule.pattern));
-            findings.push(
+            at.sink.push(
                 Diagnostic::warning("policy.allow_wins", message)
                     .at(*line, *column)
                     .help("remove one of the two (RFC 9309 section 2.2.2)"),
@@ -218,17 +204,13 @@ fn warn_of_idle_disallow(group: &robots::Group, places: &[Spot], findings: &mut 
     }
 }
 
-fn crawl_delay(fields: &Fields<'_>, findings: &mut Findings) -> Option<(Spot, robots::Record)> {
+fn crawl_delay(fields: &Fields<'_>) -> Option<(Spot, robots::Record)> {
     let at = fields.take("crawl_delay")?;
     let seconds = match &at.node.value {
         Value::Integer(n) if (0..=86_400).contains(n) => n.to_string(),
         Value::Float(n) if (0.0..=86_400.0).contains(n) => n.to_string(),
         _ => {
-            return findings.refused(
-                &at,
-                "not a number of seconds",
-                "write a number from 0 to 86400",
-            );
+            return at.refused("not a number of seconds", "write a number from 0 to 86400");
         }
     };
     Some((Spot::from(&at), robots::Record::new("Crawl-delay", &seconds).ok()?))

@@ -4,7 +4,7 @@ use std::{borrow::Cow, fmt, net::Ipv6Addr};
 
 use crate::base::escape::shown;
 
-use super::{findings::Findings, shape::At};
+use super::shape::At;
 
 /// A host of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -55,13 +55,13 @@ pub fn split_port(text: &str) -> Option<(&str, u16)> {
 }
 
 /// Reads a host that may have a port. A wildcard has none.
-pub(super) fn read_with_port(at: &At<'_>, findings: &mut Findings) -> Option<Host> {
-    let text = at.text(findings)?;
+pub(super) fn read_with_port(at: &At<'_>) -> Option<Host> {
+    let text = at.text()?;
     let host = |(host, port): (&str, u16)| match parsed(host)? {
         Host::Exact(host) => Some(Host::Exact(format!("{}:{port}", host_in_url(&host)))),
         Host::Below(_) => None,
     };
-    split_port(text).and_then(host).or_else(|| read(at, findings))
+    split_port(text).and_then(host).or_else(|| read(at))
 }
 
 pub(super) fn parsed(text: &str) -> Option<Host> {
@@ -81,8 +81,8 @@ pub(super) fn parsed(text: &str) -> Option<Host> {
     }
 }
 
-pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Host> {
-    let text = at.text(findings)?;
+pub(super) fn read(at: &At<'_>) -> Option<Host> {
+    let text = at.text()?;
     if let Some(host) = parsed(text) {
         return Some(host);
     }
@@ -95,7 +95,7 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Host> {
     } else {
         "write for example www.example.com or '*.example.com'"
     };
-    findings.refused(at, format!("'{}' is not a host", shown(text)), help)
+    at.refused(format!("'{}' is not a host", shown(text)), help)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::base::escape::shown;
 
-use super::{findings::Findings, shape::At};
+use super::shape::At;
 
 /// Names in lower case with their values, in the policy's order.
 pub(super) type HttpFields = Vec<(String, String)>;
@@ -17,16 +17,11 @@ pub(super) struct Fault {
 
 /// Reads a mapping of names to values: tokens (RFC 9110 §5.1) and printable ASCII (§5.5). `fault`
 /// finds what is wrong with a name, in lower case, or its value.
-pub(super) fn read(
-    at: &At<'_>,
-    fault: impl Fn(&str, &str) -> Option<Fault>,
-    findings: &mut Findings,
-) -> HttpFields {
+pub(super) fn read(at: &At<'_>, fault: impl Fn(&str, &str) -> Option<Fault>) -> HttpFields {
     let mut fields: HttpFields = Vec::new();
-    for (key, node) in at.entries(findings).unwrap_or_default() {
-        let value = At { node, path: format!("{}.{}", at.path, shown(&key.text)) };
+    for (key, value) in at.entries() {
         let name = key.text.to_ascii_lowercase();
-        let Some(text) = value.as_written(findings) else { continue };
+        let Some(text) = value.as_written() else { continue };
         let fault = if !is_token(&name) {
             let why = "it is no name of a field";
             Some(Fault { why, help: "write letters, digits and hyphens, such as X-Outside-Url" })
@@ -40,12 +35,12 @@ pub(super) fn read(
             && text.trim() == text
             && text.bytes().all(|b| matches!(b, b' '..=b'~'));
         if let Some(Fault { why, help }) = fault {
-            findings.refuse(&value, format!("'{}' can't be set: {why}", shown(&key.text)), help);
+            value.refuse(format!("'{}' can't be set: {why}", shown(&key.text)), help);
         } else if is_value {
             fields.push((name, text));
         } else {
             let help = "write printable ASCII without spaces at the ends";
-            findings.refuse(&value, "no value of a field", help);
+            value.refuse("no value of a field", help);
         }
     }
     fields

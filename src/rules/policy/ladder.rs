@@ -5,11 +5,8 @@ use std::time::Duration;
 use crate::{formats::robots::Pace, rules::keys};
 
 use super::{
-    fields::Fields,
-    findings::Findings,
-    rate,
-    shape::At,
-    share::{self, Share},
+    fields::{Fields, defaults},
+    share::Share,
 };
 
 /// How a crawler climbs and comes down.
@@ -28,21 +25,16 @@ pub struct Ladder {
 
 impl Default for Ladder {
     fn default() -> Self {
-        ladder(&Fields::absent(&keys::LADDER), &mut Findings::default())
+        defaults(&keys::LADDER, read)
     }
 }
 
 /// Reads the section; a value that it leaves out has its default.
-pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Ladder {
-    ladder(&Fields::of(at, &keys::LADDER, findings), findings)
-}
-
-fn ladder(fields: &Fields<'_>, findings: &mut Findings) -> Ladder {
-    let minute_to_week = Duration::from_secs(60)..=Duration::from_secs(7 * 86_400);
+pub(super) fn read(fields: &Fields<'_>) -> Ladder {
     Ladder {
-        period: fields.time("period", minute_to_week, findings),
-        share: fields.value("share", share::read, Share::parse, findings),
-        min_violations: fields.number("min_violations", findings),
-        throttle: fields.value("throttle", rate::read, Pace::parse, findings),
+        period: fields.get("period"),
+        share: fields.get("share"),
+        min_violations: fields.get("min_violations"),
+        throttle: fields.get("throttle"),
     }
 }

@@ -2,19 +2,16 @@
 //!
 //! [`read`] turns bytes into a [`Policy`] whose every value is valid, or into findings, each with
 //! file, line, column and repair. Nothing is guessed: an unknown key, a duplicate key or a value of
-//! the wrong type is an error. The policy reference in the documentation lists all keys;
-//! [`DEFAULT_LISTEN`] and its neighbours are the defaults. A policy can have other files, its
-//! catalogue and copies of lists; the caller opens them ([`read_with`]).
+//! the wrong type is an error. The table of [`keys`](super::keys) has all keys with their shapes and
+//! defaults. A policy can have other files, its catalogue and copies of lists; the caller opens them
+//! ([`read_with`]).
 //!
 //! May use: diagnostic, escape, product_token, text, robots, usage, probe, robots_tag, signature,
 //! crawlers, valkey, keys.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
 pub use self::{
-    alerts::{
-        Alert, AlertKind, DEFAULT_IMPOSTORS_PER_MINUTE, DEFAULT_VIOLATIONS_PER_MINUTE, Destination,
-        Format, WebhookUrl,
-    },
+    alerts::{Alert, AlertKind, Destination, Format, WebhookUrl},
     backend::{Backend, Balance, Health, HealthCheck, Protocol},
     block::{Block, Piece, Slot, Template},
     breaker::Breaker,
@@ -26,32 +23,30 @@ pub use self::{
     database::{ClickHouse, ClickHouseServer, Database},
     duration::parse as duration,
     email::{Email, MailTls},
-    enforcement::Enforcement,
+    enforcement::{Enforcement, default_star_binds},
     evidence::Evidence,
     findings::Findings,
-    fleet::{Alone, DEFAULT_FLEET_PREFIX, Fleet},
+    fleet::{Alone, Fleet},
     follow::{FollowedList, Following},
     host::{Host, host_in_url, split_port},
     ladder::Ladder,
     mode::{Grace, Mode, OtherForms, PaceMode},
+    names::Named,
     origin::Origin,
     other_files::OtherFile,
-    overrides::{Named, Override},
+    overrides::{Override, Quiet},
     people_first::PeopleFirst,
     places::{GroupPlaces, Spot, TagPlaces},
     preferences::{Entry, Preferences, Stated},
-    quiet::Quiet,
     rate_limits::RateLimit,
     reader::{read, read_draft, read_with},
     reports::{Every, Report},
     restart::restart_findings,
-    robots_txt::{
-        DEFAULT_CACHE_WINDOW, DEFAULT_ROBOTS_MAX_AGE, MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt,
-    },
+    robots_txt::{MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt},
     sections::Policy,
     server::{
-        AccessFormat, AccessLog, Acme, Admin, CertificateFiles, DEFAULT_ACME_DIRECTORY,
-        DEFAULT_ADMIN, DEFAULT_LISTEN, Decide, Limits, Listener, Server, Tls, certificate_places,
+        AccessFormat, AccessLog, Acme, Admin, CertificateFiles, Decide, Limits, Listener, Server,
+        Tls, certificate_places,
     },
     share::Share,
     sites::Site,
@@ -61,7 +56,7 @@ pub use self::{
     tag_rules::{MediaRange, StatusRange, TagRule},
     test::{Client, Expectation, Test, TestFailures},
     timeouts::{OriginTimeouts, Timeouts},
-    violations::{ClientIp, DEFAULT_MAX_SIZE, DEFAULT_RETENTION, Log, OnDamage, Violations},
+    violations::{ClientIp, Log, OnDamage, Violations},
     watch::Watch,
     yaml::MAX_BYTES,
 };
@@ -77,14 +72,14 @@ mod fields; // the entries of a section, by the table of keys
 mod pattern; // a path pattern
 mod places; // the places of values, for findings about several of them
 mod rate; // requests in a time
-mod scalar; // file names, addresses, networks
-mod shape; // a node of the tree -> the value that a setting takes
+mod setting; // the types of settings, and how each is read
+mod shape; // a node of the tree with its place and its shape
 mod share; // a percentage
 
 // The sections beside the sites.
 mod alerts; // the section `alerts`
 mod catalogue_file; // catalogue files, the built-in one among them
-mod catalogue_source; // the key `catalogue`
+mod catalogue_source; // the key `catalogue`, and all crawlers of a policy
 mod crawler_entries; // the section `crawlers`
 mod database; // violations.database and violations.clickhouse
 mod email; // the section `email`
@@ -118,9 +113,8 @@ mod breaker; // when refusing stops
 mod enforcement; // the section `enforcement`
 mod ladder; // how a crawler climbs and comes down
 mod mode; // off, log, throttle, block
-mod overrides; // exceptions by crawler
+mod overrides; // exceptions by crawler, crawlers without alerts
 mod people_first; // when crawlers make room for people
-mod quiet; // crawlers without alerts
 mod rate_limits; // how many requests crawlers may send to the origin
 
 // The tests of the whole.

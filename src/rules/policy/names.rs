@@ -4,14 +4,11 @@ use std::collections::HashMap;
 
 use crate::{
     base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
-    rules::{
-        crawlers::{Catalogue, Crawler, Kind, Purpose, SiteNames, Status, is_findable},
-        keys,
-    },
+    rules::crawlers::{Catalogue, Crawler, Kind, Purpose, SiteNames, Status, is_findable},
 };
 
 use super::{
-    findings::Findings,
+    places::Spot,
     shape::At,
     spelling::{closest, suggestion},
     yaml::Value,
@@ -34,76 +31,94 @@ pub(super) enum Selection {
     Tokens(Vec<ProductToken>),
 }
 
+/// An entry of `user_agents` that is not `*`.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its place in the policy.
+    pub at: Spot,
+    /// Its crawlers.
+    pub tokens: Vec<ProductToken>,
+}
+
+/// The crawlers of a whole list.
+#[derive(Debug, Default)]
+pub(super) struct Selected {
+    /// The place of `*`, every crawler.
+    pub(super) star: Option<Spot>,
+    /// The other entries, with the crawlers of each.
+    pub(super) named: Vec<Named>,
+}
+
+impl Selected {
+    /// The crawlers of all entries but `*`.
+    pub(super) fn tokens<C: FromIterator<ProductToken>>(&self) -> C {
+        self.named.iter().flat_map(|one| &one.tokens).cloned().collect()
+    }
+}
+
 impl<'c> Names<'c> {
     /// Reads the `crawler_sets` section.
-    pub(super) fn read(
-        sets: Option<&At<'_>>,
-        catalogue: &'c Catalogue,
-        strict: bool,
-        findings: &mut Findings,
-    ) -> Self {
+    pub(super) fn read(sets: Option<&At<'_>>, catalogue: &'c Catalogue, strict: bool) -> Self {
         let mut names = Self { catalogue, sets: HashMap::new(), strict };
-        let entries = sets.and_then(|at| at.entries(findings)).unwrap_or_default();
-        for (key, node) in entries {
-            let at = At { node, path: format!("crawler_sets.{}", shown(&key.text)) };
-            let tokens = names.set(&at, findings);
+        for (key, at) in sets.into_iter().flat_map(At::entries) {
+            let tokens = names.set(&at);
             names.sets.insert(key.text.clone(), tokens);
         }
         names
     }
 
     /// A list of names, or a mapping with `purposes` and `product_tokens`.
-    fn set(&self, at: &At<'_>, findings: &mut Findings) -> Vec<ProductToken> {
-        let mut tokens = Vec::new();
-        if matches!(at.node.value, Value::Map(_)) {
-            let Some(fields) = at.fields(&keys::CRAWLER_SET, findings) else {
-                return tokens;
-            };
-            for item in fields.list("purposes", findings) {
-                if let Some(purpose) = item.text(findings) {
-                    tokens.extend(self.purpose(purpose, &item, findings));
+    fn set(&self, at: &At<'_>) -> Vec<ProductToken> {
+        if !at.is_map() {
+            return distinct(self.crawlers(&at.items()));
+        }
+        let Some(fields) = at.fields() else { return Vec::new() };
+        let purposes = fields.each("purposes", purpose);
+        let tokens = fields.each("product_tokens", |at| self.token(at.text()?, at));
+        distinct(purposes.into_iter().flat_map(|one| self.of_purpose(one)).chain(tokens).collect())
+    }
+
+    /// The crawlers of a list without `*`.
+    pub(super) fn crawlers(&self, items: &[At<'_>]) -> Vec<ProductToken> {
+        let is_star =
+            |item: &&At<'_>| matches!(&item.node.value, Value::Text(text) if text.trim() == "*");
+        for item in items.iter().filter(is_star) {
+            item.refuse("'*' is no crawler's name", "name the crawlers");
+        }
+        self.selected(items).tokens()
+    }
+
+    /// The crawlers of a list.
+    pub(super) fn selected(&self, items: &[At<'_>]) -> Selected {
+        let mut all = Selected::default();
+        for item in items {
+            match self.select(item) {
+                Some(Selection::Star) => all.star = Some(Spot::from(item)),
+                Some(Selection::Tokens(tokens)) => {
+                    all.named.push(Named { at: Spot::from(item), tokens });
                 }
-            }
-            for item in fields.list("product_tokens", findings) {
-                if let Some(name) = item.text(findings) {
-                    tokens.extend(self.token(name, &item, findings));
-                }
-            }
-        } else {
-            for item in at.items(findings) {
-                match self.select(&item, findings) {
-                    Some(Selection::Tokens(selected)) => tokens.extend(selected),
-                    Some(Selection::Star) => {
-                        findings.refuse(&item, "'*' is no crawler's name", "name the crawlers");
-                    }
-                    None => {}
-                }
+                None => {}
             }
         }
-        distinct(tokens)
+        all
     }
 
     /// The crawlers of one entry; a finding if there are none.
-    pub(super) fn select(&self, at: &At<'_>, findings: &mut Findings) -> Option<Selection> {
-        let text = at.text(findings)?.trim();
+    pub(super) fn select(&self, at: &At<'_>) -> Option<Selection> {
+        let text = at.text()?.trim();
         let tokens = if text == "*" {
             return Some(Selection::Star);
         } else if let Some(set) = text.strip_prefix("set:") {
-            self.named_set(set.trim(), at, findings)?
+            self.named_set(set.trim(), at)?
         } else if let Some(purpose) = text.strip_prefix("purpose:") {
-            self.purpose(purpose.trim(), at, findings)
+            self.of_purpose(purpose_named(purpose.trim(), at)?)
         } else {
-            vec![self.token(text, at, findings)?]
+            vec![self.token(text, at)?]
         };
         Some(Selection::Tokens(tokens))
     }
 
-    fn named_set(
-        &self,
-        name: &str,
-        at: &At<'_>,
-        findings: &mut Findings,
-    ) -> Option<Vec<ProductToken>> {
+    fn named_set(&self, name: &str, at: &At<'_>) -> Option<Vec<ProductToken>> {
         let found = self.sets.get(name).cloned();
         if found.is_none() {
             let mut known: Vec<&str> = self.sets.keys().map(String::as_str).collect();
@@ -114,24 +129,18 @@ impl<'c> Names<'c> {
                 None => format!("the sets are {}", known.join(", ")),
             };
             let message = format!("unknown set '{}'", shown(name));
-            findings.refuse_as("policy.unknown_set", at, message, help);
+            at.refuse_as("policy.unknown_set", message, help);
         }
         found
     }
 
-    fn purpose(&self, name: &str, at: &At<'_>, findings: &mut Findings) -> Vec<ProductToken> {
-        let Some(purpose) = purpose(name, at, findings) else { return Vec::new() };
+    fn of_purpose(&self, purpose: Purpose) -> Vec<ProductToken> {
         self.catalogue.by_purpose(purpose).map(|crawler| crawler.product_token().clone()).collect()
     }
 
     /// The name of one crawler. A name close to a known one is probably a misspelling. Any other
     /// unknown name is valid: the rules bind every crawler that sends it.
-    pub(super) fn token(
-        &self,
-        name: &str,
-        at: &At<'_>,
-        findings: &mut Findings,
-    ) -> Option<ProductToken> {
+    pub(super) fn token(&self, name: &str, at: &At<'_>) -> Option<ProductToken> {
         let refused = match ProductToken::new(name) {
             None => Err("is not a product token"),
             Some(_) if name.contains('/') => Err("has a version"),
@@ -148,7 +157,7 @@ impl<'c> Names<'c> {
             Err(fault) => {
                 let message = format!("'{}' {fault}", shown(name));
                 let help = self.repair(name);
-                return findings.refused_as("policy.bad_product_token", at, message, help);
+                return at.refused_as("policy.bad_product_token", message, help);
             }
         };
         if self.catalogue.find(name).is_some() {
@@ -158,13 +167,13 @@ impl<'c> Names<'c> {
         if let Some(names) = self.names_in_a_row(name) {
             let message = format!("'{}' is one name; it looks like a list of names", shown(name));
             let help = format!("write an entry for each: {names}");
-            findings.add(at, Diagnostic::warning("policy.list_name", message).help(help));
+            at.add(Diagnostic::warning("policy.list_name", message).help(help));
             return Some(token);
         }
         if !is_findable(name) {
             let message = format!("'{}' looks like a part of a browser's User-Agent", shown(name));
             let help = "its rules are published but can't be enforced; name a product token";
-            findings.add(at, Diagnostic::warning("policy.unfindable_name", message).help(help));
+            at.add(Diagnostic::warning("policy.unfindable_name", message).help(help));
             return Some(token);
         }
         let message = format!("no crawler named '{}' is known", shown(name));
@@ -172,7 +181,7 @@ impl<'c> Names<'c> {
         if let Some(tokens) = self.tokens_of(name) {
             let message = format!("{message}: it is an operator or a product");
             let help = format!("write the names of its crawlers: {tokens} ({own})");
-            findings.add(at, Diagnostic::warning("policy.unknown_crawler", message).help(help));
+            at.add(Diagnostic::warning("policy.unknown_crawler", message).help(help));
             return Some(token);
         }
         let close = self.misspelling_of(name);
@@ -184,26 +193,26 @@ impl<'c> Names<'c> {
             None => Diagnostic::note("policy.unknown_crawler", message)
                 .help(format!("{own}; requests with this name are judged either way")),
         };
-        findings.add(at, finding);
+        at.add(finding);
         Some(token)
     }
 
-    /// The kind of a crawler in the catalogue.
-    pub(super) fn kind_of(&self, token: &ProductToken) -> Option<Kind> {
-        self.catalogue.find(token.as_str()).map(Crawler::kind)
+    /// The name and the crawler of an entry that no User-Agent has.
+    pub(super) fn control_token<'n>(&self, at: &At<'n>) -> Option<(&'n str, &'c Crawler)> {
+        let Value::Text(name) = &at.node.value else { return None };
+        let found = self.catalogue.find(name.trim())?;
+        (found.kind() == Kind::Control).then_some((name.trim(), found))
     }
 
     /// Notes a name that no User-Agent has, in a group.
-    pub(super) fn note_control_token(&self, at: &At<'_>, findings: &mut Findings) {
-        let Value::Text(name) = &at.node.value else { return };
-        let found = self.catalogue.find(name.trim());
-        if let Some(crawler) = found.filter(|crawler| crawler.kind() == Kind::Control) {
+    pub(super) fn note_control_token(&self, at: &At<'_>) {
+        if let Some((_, crawler)) = self.control_token(at) {
             let message = format!(
                 "{} never appears in a User-Agent, so its rules are published but can't be enforced",
                 crawler.product_token(),
             );
             let help = "nothing to do; the operator's other crawlers do the fetching";
-            findings.add(at, Diagnostic::note("policy.control_token", message).help(help));
+            at.add(Diagnostic::note("policy.control_token", message).help(help));
         }
     }
 
@@ -293,8 +302,13 @@ impl<'c> Names<'c> {
     }
 }
 
+/// Reads a purpose.
+pub(super) fn purpose(at: &At<'_>) -> Option<Purpose> {
+    purpose_named(at.text()?, at)
+}
+
 /// The purpose of this name; a finding if there is none.
-pub(super) fn purpose(name: &str, at: &At<'_>, findings: &mut Findings) -> Option<Purpose> {
+fn purpose_named(name: &str, at: &At<'_>) -> Option<Purpose> {
     let found = Purpose::from_name(name);
     if found.is_none() {
         let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
@@ -302,7 +316,7 @@ pub(super) fn purpose(name: &str, at: &At<'_>, findings: &mut Findings) -> Optio
             format!("the purposes are {}", known().collect::<Vec<_>>().join(", "))
         });
         let message = format!("unknown purpose '{}'", shown(name));
-        findings.refuse_as("policy.unknown_purpose", at, message, help);
+        at.refuse_as("policy.unknown_purpose", message, help);
     }
     found
 }

@@ -4,7 +4,7 @@ use std::{fmt, net::IpAddr};
 
 use crate::base::escape::shown;
 
-use super::{findings::Findings, shape::At};
+use super::shape::At;
 
 /// A server that gets requests of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,8 +30,8 @@ impl fmt::Display for Origin {
 }
 
 /// Reads `http://host:port`. A path is refused, because it would change the forwarded request.
-pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Origin> {
-    let text = at.text(findings)?;
+pub(super) fn read(at: &At<'_>) -> Option<Origin> {
+    let text = at.text()?;
     let parsed = parse(text);
     if let Err(help) = &parsed {
         // Without its scheme, most people write an address.
@@ -41,7 +41,7 @@ pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Origin> {
         // A password does not belong into a log.
         let (secret, place) = text.rsplit_once('@').unwrap_or(("", text));
         let hidden = if secret.is_empty() { "" } else { "...@" };
-        findings.refuse(at, format!("'{hidden}{}' is not an origin", shown(place)), help);
+        at.refuse(format!("'{hidden}{}' is not an origin", shown(place)), help);
     }
     parsed.ok()
 }

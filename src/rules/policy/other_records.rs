@@ -5,29 +5,24 @@ use crate::{
     formats::robots,
 };
 
-use super::{fields::Fields, findings::Findings, places::Spot, shape::At, yaml::Value};
+use super::{fields::Fields, places::Spot, yaml::Value};
 
 /// Reads `records`, a list of `Name: value`, with the places of their names; `in_group` for those of
 /// a group.
-pub(super) fn read(
-    fields: &Fields<'_>,
-    in_group: bool,
-    findings: &mut Findings,
-) -> Vec<(Spot, robots::Record)> {
+pub(super) fn read(fields: &Fields<'_>, in_group: bool) -> Vec<(Spot, robots::Record)> {
     let mut records = Vec::new();
-    for item in fields.take("records").map_or_else(Vec::new, |at| at.items(findings)) {
+    for item in fields.list("records") {
         if let Value::Text(text) = &item.node.value {
             let message = format!("'{}' is not a name with a value", shown(text));
-            findings.refuse(&item, message, "write '- Name: value'");
+            item.refuse(message, "write '- Name: value'");
             continue;
         }
-        for (key, node) in item.entries(findings).unwrap_or_default() {
-            let at = At { node, path: format!("{}.{}", item.path, shown(&key.text)) };
-            let Some(value) = at.as_written(findings) else { continue };
+        for (key, at) in item.entries() {
+            let Some(value) = at.as_written() else { continue };
             match robots::Record::new(&key.text, &value) {
                 Ok(record) => {
                     if let Some(finding) = record.check(in_group) {
-                        findings.add(&at, finding);
+                        at.add(finding);
                     }
                     records.push((Spot { line: key.line, column: key.column }, record));
                 }
@@ -41,7 +36,7 @@ pub(super) fn read(
                         finding
                     };
                     let message = format!("{}: {}", at.path, finding.message);
-                    findings.push(Diagnostic { message, ..finding.at(key.line, key.column) });
+                    at.sink.push(Diagnostic { message, ..finding.at(key.line, key.column) });
                 }
             }
         }

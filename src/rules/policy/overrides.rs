@@ -1,4 +1,4 @@
-//! The `overrides` of an enforcement.
+//! The `overrides` and the `quiet` of an enforcement: what differs for some crawlers.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,15 @@ use jiff::Timestamp;
 
 use crate::{
     base::{diagnostic::Diagnostic, product_token::ProductToken},
-    rules::{crawlers::Outcome, keys},
+    rules::crawlers::Outcome,
 };
 
 use super::{
     fields::Fields,
-    findings::Findings,
     mode::Mode,
-    names::{Names, Selection},
+    names::{Named, Names, Selected},
     places::Spot,
+    setting::Setting,
     shape::At,
 };
 
@@ -37,27 +37,13 @@ pub struct Override {
     pub named: Vec<Named>,
 }
 
-/// An entry of an override's `user_agents`.
-#[derive(Clone, Debug)]
-pub struct Named {
-    /// Its place in the policy.
-    pub at: Spot,
-    /// Its crawlers.
-    pub tokens: Vec<ProductToken>,
-}
-
 /// Reads the list; an override without effect is a finding.
-pub(super) fn read(
-    fields: &Fields<'_>,
-    names: &Names<'_>,
-    findings: &mut Findings,
-) -> Vec<Override> {
+pub(super) fn read(fields: &Fields<'_>, names: &Names<'_>) -> Vec<Override> {
     let mut overrides: Vec<Override> = Vec::new();
-    for at in fields.list("overrides", findings) {
-        let Some(one) = one_override(&at, names, findings) else { continue };
+    for at in fields.list("overrides") {
+        let Some(one) = one_override(&at, names) else { continue };
         if is_idle(&one, &overrides) {
-            findings.add(
-                &at,
+            at.add(
                 Diagnostic::warning("policy.idle_override", "earlier overrides name all of these")
                     .help("the first that names a crawler wins: move this one up, or remove it"),
             );
@@ -81,25 +67,36 @@ fn is_idle(one: &Override, earlier: &[Override]) -> bool {
         || (!one.all && !one.tokens.is_empty() && one.tokens.iter().all(is_taken))
 }
 
-fn one_override(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Override> {
-    let fields = at.fields(&keys::OVERRIDE, findings)?;
-    let user_agents = fields.require("user_agents", "write for example [set:ai]", findings);
-    let modes = fields.words("mode", [Mode::Off, Mode::Log, Mode::Throttle, Mode::Block]);
-    let mode = fields.require("mode", "write off, log, throttle or block", findings);
-    let mode = mode.and_then(|at| at.choice(&modes, findings));
-    let (mut tokens, mut star, mut named) = (HashSet::new(), None, Vec::new());
-    for item in user_agents?.items(findings) {
-        match names.select(&item, findings) {
-            Some(Selection::Star) => star = Some(Spot::from(&item)),
-            Some(Selection::Tokens(selected)) => {
-                tokens.extend(selected.iter().cloned());
-                named.push(Named { at: Spot::from(&item), tokens: selected });
-            }
-            None => {}
-        }
-    }
-    let outcomes = fields.words("standing", Outcome::ALL);
-    let standings = fields.each("standing", |at, found| at.choice(&outcomes, found), findings);
-    let until = fields.instant("until", findings);
+fn one_override(at: &At<'_>, names: &Names<'_>) -> Option<Override> {
+    let fields = at.fields()?;
+    let user_agents = fields.require("user_agents", "write for example [set:ai]");
+    let mode = fields.required("mode", "write off, log, throttle or block", Mode::read);
+    let selected = names.selected(&user_agents?.items());
+    let tokens = selected.tokens();
+    let Selected { star, named } = selected;
+    let (standings, until) = (fields.all("standing"), fields.find("until"));
     Some(Override { tokens, all: star.is_some(), star, standings, mode: mode?, until, named })
+}
+
+/// Crawlers without alerts.
+#[derive(Clone, Debug, Default)]
+pub struct Quiet {
+    /// The crawlers that it names.
+    pub tokens: HashSet<ProductToken>,
+    /// Whether it names `*`, every crawler.
+    pub all: bool,
+    /// When it ends; `None` is never (default).
+    pub until: Option<Timestamp>,
+}
+
+/// Reads the list of crawlers without alerts.
+pub(super) fn quiet(fields: &Fields<'_>, names: &Names<'_>) -> Vec<Quiet> {
+    let one_quiet = |at: &At<'_>| {
+        let fields = at.fields()?;
+        let user_agents = fields.require("user_agents", "write for example [GPTBot]");
+        let selected = names.selected(&user_agents.map(|at| at.items()).unwrap_or_default());
+        let (tokens, all) = (selected.tokens(), selected.star.is_some());
+        Some(Quiet { tokens, all, until: fields.find("until") })
+    };
+    fields.each("quiet", one_quiet)
 }

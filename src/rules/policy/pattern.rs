@@ -8,18 +8,19 @@ use crate::{
     formats::robots::{self, Intent},
 };
 
-use super::{findings::Findings, shape::At};
+use super::shape::At;
 
 /// A path pattern that is not empty and begins like one. A `$` inside it is a warning, and so is a
 /// text that looks like a regular expression or a list.
-pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> Option<&'t str> {
+pub(super) fn read<'t>(at: &At<'t>) -> Option<&'t str> {
+    let text = at.text()?;
     if text.is_empty() {
         // RFC 9309's empty 'Disallow:' allows everything; without it, the group has no rules.
         let help = match at.path.contains(".disallow") {
             true => "leave the entry out; to allow everything, write 'allow: [\"/\"]'",
             false => "leave the entry out",
         };
-        return findings.refused(at, "an empty path matches nothing", help);
+        return at.refused("an empty path matches nothing", help);
     }
     let begins = text.starts_with(['/', '*']);
     if let Some(intent) = robots::intent(text) {
@@ -27,7 +28,7 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
         let is_regex = matches!(intent, Intent::Regex(_)) && text.contains('\\');
         let is_usable = begins && !text.contains(char::is_control) && !is_regex;
         let severity = if is_usable { Severity::Warning } else { Severity::Error };
-        findings.add(at, Diagnostic { severity, ..meant(text, intent) });
+        at.add(Diagnostic { severity, ..meant(text, intent) });
         return is_usable.then_some(text);
     }
     if !begins {
@@ -36,12 +37,12 @@ pub(super) fn read<'t>(text: &'t str, at: &At<'_>, findings: &mut Findings) -> O
             || robots::BEGIN.to_owned(),
             |pattern| format!("write '{}'", shown(pattern)),
         );
-        return findings.refused(at, message, help);
+        return at.refused(message, help);
     }
     if text.trim_end_matches('$').contains('$') {
         let message = format!("a '$' inside '{}' stands for itself", shown(text));
         let help = "write it last to anchor the end, or as %24 for the character itself";
-        findings.add(at, Diagnostic::warning("policy.inner_dollar", message).help(help));
+        at.add(Diagnostic::warning("policy.inner_dollar", message).help(help));
     }
     Some(text)
 }

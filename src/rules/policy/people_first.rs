@@ -2,15 +2,9 @@
 
 use std::time::Duration;
 
-use crate::rules::{crawlers::Purpose, keys};
+use crate::rules::crawlers::Purpose;
 
-use super::{
-    findings::Findings,
-    names::purpose,
-    rate_limits::LONGEST_WAIT,
-    shape::At,
-    share::{self, Share},
-};
+use super::{names::purpose, shape::At, share::Share};
 
 /// When crawlers make room for people.
 #[derive(Clone, Debug)]
@@ -30,36 +24,24 @@ pub struct PeopleFirst {
 }
 
 /// Reads the section.
-pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<PeopleFirst> {
-    const SHORTEST: Duration = Duration::from_millis(1);
-    const LONGEST: Duration = Duration::from_secs(3_600);
-    let fields = at.fields(&keys::PEOPLE_FIRST, findings)?;
-    let range = SHORTEST..=LONGEST;
-    let latency = fields.read("latency", |at, findings| at.duration(range, findings), findings);
-    let order = match fields.take("order") {
-        Some(_) => fields.each("order", one_purpose, findings),
-        None => vec![Purpose::Search],
-    };
+pub(super) fn read(at: &At<'_>) -> Option<PeopleFirst> {
+    let fields = at.fields()?;
     Some(PeopleFirst {
-        latency,
-        errors: fields.value("errors", share::read, Share::parse, findings),
-        crawlers_at_once: fields.some_number("crawlers_at_once", findings),
-        wait: fields.time("wait", Duration::ZERO..=LONGEST_WAIT, findings),
-        order,
-        status: fields.value("status", status, |text| text.parse().ok(), findings),
+        latency: fields.find("latency"),
+        errors: fields.get("errors"),
+        crawlers_at_once: fields.find("crawlers_at_once"),
+        wait: fields.get("wait"),
+        order: fields.each("order", purpose),
+        status: fields.get_with("status", status),
     })
 }
 
-fn one_purpose(at: &At<'_>, findings: &mut Findings) -> Option<Purpose> {
-    purpose(at.text(findings)?, at, findings)
-}
-
-fn status(at: &At<'_>, findings: &mut Findings) -> Option<u16> {
-    match at.integer(100..=599, findings)? {
+fn status(at: &At<'_>) -> Option<u16> {
+    match at.integer(100..=599)? {
         status @ (429 | 503) => u16::try_from(status).ok(),
         other => {
             let message = format!("{other} does not tell a crawler to come back later");
-            findings.refused(at, message, "use 503 or 429")
+            at.refused(message, "use 503 or 429")
         }
     }
 }

@@ -7,18 +7,10 @@ use crate::{
         robots::{Directive, Record, Rule},
         usage::{Carrier, Category, Preference, Statement},
     },
-    rules::keys,
 };
 
 use super::{
-    fields::Fields,
-    findings::Findings,
-    names::{Names, Selection},
-    pattern,
-    places::Spot,
-    shape::At,
-    source::Source,
-    yaml::Value,
+    fields::Fields, names::Names, pattern, places::Spot, shape::At, source::Source, yaml::Value,
 };
 
 /// What a site says about the use of its content.
@@ -153,24 +145,15 @@ impl Preferences {
 }
 
 /// Reads the keys of a site.
-pub(super) fn read(
-    fields: &Fields<'_>,
-    source: Source,
-    names: &Names<'_>,
-    findings: &mut Findings,
-) -> Preferences {
-    let items = fields.list("preferences", findings);
-    let entries: Vec<Entry> = items.iter().filter_map(|at| entry(at, names, findings)).collect();
-    refuse_contradictions(&items, &entries, findings);
-    let carriers = match fields.take("carriers") {
-        Some(_) => fields.each("carriers", carrier, findings),
-        None => Carrier::ALL.to_vec(),
-    };
+pub(super) fn read(fields: &Fields<'_>, source: Source, names: &Names<'_>) -> Preferences {
+    let items = fields.list("preferences");
+    let entries: Vec<Entry> = items.iter().filter_map(|at| entry(at, names)).collect();
+    refuse_contradictions(&items, &entries);
     if let Some(at) = fields.take("preferences").filter(|_| source == Source::Origin) {
         let message =
             "said in responses alone: 'source: origin' takes the origin's robots.txt as it is";
         let finding = Diagnostic::note("policy.fields_alone", message);
-        findings.add(&at, finding.help("write 'source: merge' to add the lines to it"));
+        at.add(finding.help("write 'source: merge' to add the lines to it"));
     }
     let tdm = fields.take("tdm");
     let tdm_switch = match tdm.as_ref().map(|at| &at.node.value) {
@@ -178,56 +161,47 @@ pub(super) fn read(
         _ => None,
     };
     let is_url = |_: &At<'_>| tdm_switch.is_none();
-    let tdm_policy = tdm.filter(is_url).and_then(|at| url(&at, "a policy for mining", findings));
+    let tdm_policy = tdm.filter(is_url).and_then(|at| url(&at, "a policy for mining"));
     Preferences {
         entries,
-        carriers,
-        license: fields.read("license", |at, findings| url(at, "a licence", findings), findings),
-        closes_control_tokens: fields.is("control_tokens", findings),
+        carriers: fields.all("carriers"),
+        license: fields.read("license", |at| url(at, "a licence")),
+        closes_control_tokens: fields.get("control_tokens"),
         tdm: tdm_switch.unwrap_or_else(|| tdm_policy.is_some()),
         tdm_policy,
     }
 }
 
-fn entry(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<Entry> {
-    let known = findings.0.len();
-    let fields = at.fields(&keys::PREFERENCE, findings)?;
+fn entry(at: &At<'_>, names: &Names<'_>) -> Option<Entry> {
+    let known = at.sink.count();
+    let fields = at.fields()?;
     let mut statement = Statement::default();
     for category in Category::ALL {
-        let said = fields.read(category.as_str(), preference, findings);
+        let said = fields.read(category.as_str(), preference);
         statement = statement.with(category, said);
     }
     if statement.is_empty() {
-        if !findings.have_errors_after(known) {
-            findings.refuse(at, "says nothing", "write for example 'train-ai: no'");
+        if !at.sink.has_errors_after(known) {
+            at.refuse("says nothing", "write for example 'train-ai: no'");
         }
         return None;
     }
-    let paths = fields.each("paths", path, findings);
-    let mut tokens = Vec::new();
-    let mut is_for_all = fields.take("user_agents").is_none();
-    for item in fields.list("user_agents", findings) {
-        match names.select(&item, findings) {
-            Some(Selection::Star) => is_for_all = true,
-            Some(Selection::Tokens(selected)) => tokens.extend(selected),
-            None => {}
-        }
-    }
-    let tokens = (!is_for_all).then_some(tokens);
+    let paths = fields.each("paths", path);
+    let selected = fields.take("user_agents").map(|at| names.selected(&at.items()));
+    let tokens = selected.filter(|one| one.star.is_none()).map(|one| one.tokens());
     Some(Entry { tokens, paths, statement, spot: Spot::from(at) })
 }
 
 /// A word for a preference, or a switch.
-pub(super) fn preference(at: &At<'_>, findings: &mut Findings) -> Option<Preference> {
+pub(super) fn preference(at: &At<'_>) -> Option<Preference> {
     let is_allowed = match &at.node.value {
         Value::Bool(is_allowed) => *is_allowed,
-        _ => match at.text(findings)?.to_ascii_lowercase().as_str() {
+        _ => match at.text()?.to_ascii_lowercase().as_str() {
             "yes" | "y" => true,
             "no" | "n" => false,
             other => {
                 let message = format!("'{}' is no preference", shown(other));
-                findings.refuse(at, message, "write 'yes' or 'no'");
-                return None;
+                return at.refused(message, "write 'yes' or 'no'");
             }
         },
     };
@@ -235,38 +209,24 @@ pub(super) fn preference(at: &At<'_>, findings: &mut Findings) -> Option<Prefere
 }
 
 /// A path as robots.txt has it.
-fn path(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    let text = pattern::read(at.text(findings)?, at, findings)?;
-    match Rule::new(Directive::Disallow, text) {
-        Ok(rule) => Some(rule.pattern),
-        Err(finding) => {
-            findings.add(at, finding);
-            None
-        }
-    }
+fn path(at: &At<'_>) -> Option<String> {
+    let rule = Rule::new(Directive::Disallow, pattern::read(at)?);
+    Some(at.accepted(rule)?.pattern)
 }
 
-fn carrier(at: &At<'_>, findings: &mut Findings) -> Option<Carrier> {
-    at.choice(
-        &[("content-usage", Carrier::ContentUsage), ("content-signal", Carrier::ContentSignal)],
-        findings,
-    )
-}
-
-fn url(at: &At<'_>, of: &str, findings: &mut Findings) -> Option<String> {
-    let text = at.text(findings)?;
+fn url(at: &At<'_>, of: &str) -> Option<String> {
+    let text = at.text()?;
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let is_url = rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'));
     if !is_url || !text.bytes().all(|b| b.is_ascii_graphic()) || text.contains(['<', '>', '"']) {
         let message = format!("'{}' is not the URL of {of}", shown(text));
-        findings.refuse(at, message, "write it in full, https://www.example.com/license.xml");
-        return None;
+        return at.refused(message, "write it in full, https://www.example.com/license.xml");
     }
     Some(text.to_owned())
 }
 
 /// Refuses two entries that say different things to the same crawlers about the same path.
-fn refuse_contradictions(items: &[At<'_>], entries: &[Entry], findings: &mut Findings) {
+fn refuse_contradictions(items: &[At<'_>], entries: &[Entry]) {
     for (at, later) in entries.iter().enumerate() {
         for earlier in &entries[..at] {
             let is_same_path = match earlier.paths.is_empty() {
@@ -289,7 +249,7 @@ fn refuse_contradictions(items: &[At<'_>], entries: &[Entry], findings: &mut Fin
                 let (category, line) = (category.as_str(), earlier.spot.line);
                 let message = format!("'{category}' is said differently in line {line}");
                 let help = "say it once for each path and crawler";
-                findings.refuse_as("policy.contradiction", item, message, help);
+                item.refuse_as("policy.contradiction", message, help);
             }
         }
     }

@@ -2,27 +2,26 @@
 
 use crate::{base::escape::shown, formats::robots::Pace};
 
-use super::{findings::Findings, shape::At, yaml::Value};
+use super::{setting::Setting, shape::At, yaml::Value};
 
-pub(super) const HELP: &str = "write requests and a time, for example 1/10s or 10/1m";
-
-/// Reads a pace; a finding if it is none.
-pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Pace> {
-    let message = match &at.node.value {
-        Value::Integer(n) => format!("{n} is not a pace"),
-        Value::Float(n) => format!("{n} is not a pace"),
-        _ => {
-            let text = at.text(findings)?;
-            match Pace::parse(text) {
-                Some(pace) => return Some(pace),
-                None if is_too_fast(text) => {
-                    format!("'{}' is faster than a thousand requests a second", shown(text))
+impl Setting for Pace {
+    fn read(at: &At<'_>) -> Option<Self> {
+        let message = match &at.node.value {
+            Value::Integer(n) => format!("{n} is not a pace"),
+            Value::Float(n) => format!("{n} is not a pace"),
+            _ => {
+                let text = at.text()?;
+                match Self::parse(text) {
+                    Some(pace) => return Some(pace),
+                    None if is_too_fast(text) => {
+                        format!("'{}' is faster than a thousand requests a second", shown(text))
+                    }
+                    None => format!("'{}' is not a pace", shown(text)),
                 }
-                None => format!("'{}' is not a pace", shown(text)),
             }
-        }
-    };
-    findings.refused(at, message, HELP)
+        };
+        at.refused(message, "write requests and a time, for example 1/10s or 10/1m")
+    }
 }
 
 /// Whether it would be a pace with fewer requests.

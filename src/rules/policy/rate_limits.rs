@@ -7,27 +7,17 @@ use jiff::Timestamp;
 use crate::{
     base::{escape::shown, product_token::ProductToken},
     formats::robots::{self, Pace},
-    rules::{crawlers::Kind, keys},
 };
 
 use super::{
-    fields::Fields,
-    findings::Findings,
-    mode::PaceMode,
-    names::{Names, Selection},
-    places::Spot,
-    rate,
-    shape::At,
-    source::Source,
-    tag_rules,
+    fields::Fields, mode::PaceMode, names::Names, places::Spot, setting::Setting, shape::At,
+    source::Source, tag_rules,
 };
 
 const HELP: &str = "write requests and a time, for example 1/10s or 10/1m, or how many may be at the \
                     origin at one time: 'concurrent: 2'";
 /// The longest time of a limit.
 const LONGEST: Duration = Duration::from_secs(86_400);
-/// The longest time that a request waits. It holds its connection.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// A limit for the requests of crawlers.
 #[derive(Clone, Debug)]
@@ -129,68 +119,46 @@ impl fmt::Display for RateLimit {
 }
 
 /// Reads the list.
-pub(super) fn read(
-    fields: &Fields<'_>,
-    source: Source,
-    names: &Names<'_>,
-    findings: &mut Findings,
-) -> Vec<RateLimit> {
-    let items = fields.list("rate_limits", findings);
-    items.iter().filter_map(|at| rate_limit(at, source, names, findings)).collect()
+pub(super) fn read(fields: &Fields<'_>, source: Source, names: &Names<'_>) -> Vec<RateLimit> {
+    fields.each("rate_limits", |at| rate_limit(at, source, names))
 }
 
-fn rate_limit(
-    at: &At<'_>,
-    source: Source,
-    names: &Names<'_>,
-    findings: &mut Findings,
-) -> Option<RateLimit> {
-    let fields = at.fields(&keys::RATE_LIMIT, findings)?;
-    let user_agents = fields.require("user_agents", "write for example [set:ai]", findings);
-    let concurrent = fields.some_number("concurrent", findings);
+fn rate_limit(at: &At<'_>, source: Source, names: &Names<'_>) -> Option<RateLimit> {
+    let fields = at.fields()?;
+    let user_agents = fields.require("user_agents", "write for example [set:ai]");
+    let concurrent = fields.find("concurrent");
     let requests = match fields.take("concurrent") {
         Some(_) => fields.take("requests"),
-        None => fields.require("requests", HELP, findings),
+        None => fields.require("requests", HELP),
     };
-    let pace = requests.and_then(|at| requests_in_a_time(&at, findings));
-    let burst = fields.number("burst", findings);
-    let (mut tokens, mut all) = (HashSet::new(), false);
-    for item in user_agents?.items(findings) {
-        match names.select(&item, findings) {
-            Some(Selection::Star) => all = true,
-            Some(Selection::Tokens(selected)) => {
-                refuse_control_token(&item, &selected, names, findings);
-                tokens.extend(selected);
-            }
-            None => {}
-        }
-    }
-    let paths = fields.each("paths", tag_rules::path, findings);
-    let together = fields.is("together", findings);
-    let mode = fields.choice("mode", [PaceMode::Log, PaceMode::Throttle], findings);
+    let pace = requests.and_then(|at| requests_in_a_time(&at));
+    let burst = fields.get("burst");
+    let items = user_agents?.items();
+    items.iter().for_each(|item| refuse_control_token(item, names));
+    let selected = names.selected(&items);
     let limit = RateLimit {
-        tokens,
-        all,
+        tokens: selected.tokens(),
+        all: selected.star.is_some(),
         pace,
         burst,
-        wait: fields.time("wait", Duration::ZERO..=LONGEST_WAIT, findings),
+        wait: fields.get("wait"),
         concurrent,
-        paths,
-        together,
-        mode: mode.unwrap_or(PaceMode::Throttle),
-        is_published: fields.is("publish", findings),
-        until: fields.instant("until", findings),
+        paths: fields.each("paths", tag_rules::path),
+        together: fields.get("together"),
+        mode: fields.get("mode"),
+        is_published: fields.get("publish"),
+        until: fields.find("until"),
         at: Spot::from(at),
     };
-    refuse_vain_wait(&limit, &fields, findings);
+    refuse_vain_wait(&limit, &fields);
     if limit.is_published {
-        refuse_unsayable(&limit, &fields, source, findings);
+        refuse_unsayable(&limit, &fields, source);
     }
     Some(limit)
 }
 
 /// Refuses a wait that no request has.
-fn refuse_vain_wait(limit: &RateLimit, fields: &Fields<'_>, findings: &mut Findings) {
+fn refuse_vain_wait(limit: &RateLimit, fields: &Fields<'_>) {
     let Some(at) = fields.take("wait").filter(|_| !limit.wait.is_zero()) else { return };
     let (message, help) = match (limit.pace, limit.mode) {
         (None, _) => (
@@ -200,55 +168,38 @@ fn refuse_vain_wait(limit: &RateLimit, fields: &Fields<'_>, findings: &mut Findi
         (_, PaceMode::Log) => ("no request waits in the mode log", "write 'mode: throttle'"),
         (Some(_), PaceMode::Throttle) => return,
     };
-    findings.refuse_as("policy.vain_wait", &at, message, help);
+    at.refuse_as("policy.vain_wait", message, help);
 }
 
 /// Refuses to publish what no line of robots.txt says, and anything with the file of the origin.
-fn refuse_unsayable(
-    limit: &RateLimit,
-    fields: &Fields<'_>,
-    source: Source,
-    findings: &mut Findings,
-) {
+fn refuse_unsayable(limit: &RateLimit, fields: &Fields<'_>, source: Source) {
     let Some(at) = fields.take("publish") else { return };
     if source == Source::Origin {
         let message = "not published: 'source: origin' takes the origin's file as it is";
         let help = "write 'source: merge' to publish both, or remove 'publish'";
-        findings.refuse_as("policy.not_published", &at, message, help);
+        at.refuse_as("policy.not_published", message, help);
     } else if limit.records().is_empty() && (limit.pace.is_some() || limit.concurrent.is_some()) {
         let (what, help) = limit.why_unsayable();
         let message = format!("robots.txt has no line for a limit of {what}");
-        findings.refuse_as("policy.unpublishable_limit", &at, message, help);
+        at.refuse_as("policy.unpublishable_limit", message, help);
     }
 }
 
-fn requests_in_a_time(at: &At<'_>, findings: &mut Findings) -> Option<Pace> {
-    let pace = rate::read(at, findings)?;
+fn requests_in_a_time(at: &At<'_>) -> Option<Pace> {
+    let pace = Pace::read(at)?;
     if pace.per() > LONGEST {
-        let text = at.text(findings)?;
-        let message = format!("'{}' has a time of more than a day", shown(text));
-        return findings.refused(
-            at,
-            message,
-            "write fewer requests in a shorter time, for example 60/1d",
-        );
+        let message = format!("'{}' has a time of more than a day", shown(at.text()?));
+        return at.refused(message, "write fewer requests in a shorter time, for example 60/1d");
     }
     Some(pace)
 }
 
 /// A name that no request has can't be limited. A set or a purpose may hold some.
-fn refuse_control_token(
-    at: &At<'_>,
-    selected: &[ProductToken],
-    names: &Names<'_>,
-    findings: &mut Findings,
-) {
-    let [token] = selected else { return };
-    let is_name = at.node.is_text(token.as_str());
-    if is_name && names.kind_of(token) == Some(Kind::Control) {
+fn refuse_control_token(at: &At<'_>, names: &Names<'_>) {
+    if let Some((token, _)) = names.control_token(at) {
         let message = format!("no request has the name {token}: it stands in robots.txt alone");
         let help = "name the operator's crawlers that fetch pages, or a purpose";
-        findings.refuse_as("policy.control_limit", at, message, help);
+        at.refuse_as("policy.control_limit", message, help);
     }
 }
 

@@ -1,30 +1,23 @@
 //! The whole file: its sections in order, then the checks across them.
 
-use std::{io, path::Path, str::FromStr, sync::Arc};
+use std::{io, path::Path, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
-use crate::{
-    base::diagnostic::{Diagnostic, Severity},
-    rules::keys,
-};
+use crate::base::diagnostic::{Diagnostic, Severity};
 
 use super::{
-    alerts, catalogue_file,
-    catalogue_source::{self, CatalogueSource},
-    checks, crawler_entries, email,
+    alerts, catalogue_source, checks, email,
     evidence::{self, Evidence},
-    findings::Findings,
-    fleet, follow,
+    findings::{Findings, Sink},
+    fleet,
     names::Names,
     other_files::{Open, OtherFile},
     reports,
     sections::Policy,
     server,
     shape::At,
-    sites,
-    test::{self, TestFailures},
-    violations, yaml,
+    sites, test, violations, yaml,
 };
 
 /// Reads a policy that names no other file. The findings come in the order of their places; the
@@ -85,71 +78,43 @@ fn document(bytes: &[u8], open: &mut Open<'_>) -> (Option<Policy>, Vec<Diagnosti
             .help("start from examples/minimal.yaml: 'sites' with 'hosts' and 'origin'");
         return (None, vec![finding]);
     }
-    let mut findings = Findings::default();
-    let policy = sections(&At::root(&root), bytes, open, &mut findings);
-    (policy, findings.0)
+    let sink = Sink::default();
+    let policy = sections(&At::root(&root, &sink), bytes, open);
+    (policy, sink.into_findings())
 }
 
-fn sections(
-    root: &At<'_>,
-    bytes: &[u8],
-    open: &mut Open<'_>,
-    findings: &mut Findings,
-) -> Option<Policy> {
-    let fields = root.fields(&keys::POLICY, findings)?;
-    let server = server::read(fields.take("server").as_ref(), findings);
-    let violations = violations::read(fields.take("violations").as_ref(), findings);
-    let alerts = alerts::read(fields.take("alerts").as_ref(), findings);
-    let email = email::read(fields.take("email").as_ref(), findings);
-    let source = match fields.take("catalogue") {
-        // Without the right catalogue, most names in the policy would be findings.
-        Some(at) => catalogue_source::read(&at, violations.local_database(), open, findings)?,
-        None => CatalogueSource::default(),
-    };
-    let CatalogueSource { named, following } = source;
-    let (catalogue_file, known, catalogue_bytes) = match named {
-        Some(named) => (Some(named.path), Some(named.file), named.bytes),
-        None => (None, None, Vec::new()),
-    };
-    let likeness = || fleet::fingerprint(root.node, &catalogue_bytes);
-    let fleet = fleet::read(fields.take("fleet").as_ref(), likeness, findings);
-    let is_built_in = known.is_none() && following.is_none() && fields.take("crawlers").is_none();
-    let (catalogue_version, catalogue, kept) = match is_built_in {
-        true => (catalogue_file::built_in_version().into(), catalogue_file::shared(), Vec::new()),
-        false => {
-            let known = known.unwrap_or_else(catalogue_file::built_in_file);
-            let version = known.version.clone();
-            let catalogue = crawler_entries::read(known, &fields, findings);
-            let (catalogue, kept) = match &following {
-                Some(following) => follow::join(catalogue, following, root, open, findings),
-                None => (catalogue, Vec::new()),
-            };
-            (version, Arc::new(catalogue), kept)
-        }
-    };
-    let fingerprint = fingerprint([bytes, &catalogue_bytes, &kept]);
-    let strict = fields.is("strict", findings);
-    let names = Names::read(fields.take("crawler_sets").as_ref(), &catalogue, strict, findings);
-    let evidence = evidence::read(fields.take("evidence").as_ref(), &names, findings);
+fn sections(root: &At<'_>, bytes: &[u8], open: &mut Open<'_>) -> Option<Policy> {
+    let fields = root.fields()?;
+    let server = server::read(&fields.section("server"));
+    let violations = violations::read(&fields);
+    let alerts = alerts::read(fields.take("alerts").as_ref());
+    let email = email::read(fields.take("email").as_ref());
+    // Without the right catalogue, most names in the policy would be findings.
+    let known = catalogue_source::read((root, &fields), violations.local_database(), open)?;
+    let likeness = || fleet::fingerprint(root.node, &known.bytes);
+    let fleet = fleet::read(fields.take("fleet").as_ref(), likeness);
+    let fingerprint = fingerprint([bytes, &known.bytes, &known.kept]);
+    let catalogue = &*known.catalogue;
+    let strict = fields.get("strict");
+    let names = Names::read(fields.take("crawler_sets").as_ref(), catalogue, strict);
+    let evidence = evidence::read(fields.take("evidence").as_ref(), &names);
     let help = "write 'sites:' with at least one site";
-    let sites_at = fields.require("sites", help, findings)?;
-    let sites = sites::read(&sites_at, &names, &server.timeouts, findings);
-    checks::weigh_certificates(&server, &sites, root, findings);
+    let sites_at = fields.require("sites", help)?;
+    let sites = sites::read(&sites_at, &names, &server.timeouts);
+    checks::weigh_certificates(&server, &sites, root);
     for (at, site) in &sites {
-        checks::refuse_loop(site, &server, at, findings);
-        checks::hint_at_case(site, at, findings);
-        checks::hint_at_via(site, at, findings);
+        checks::refuse_loop(site, &server, at);
+        checks::hint_at_case(site, at);
+        checks::hint_at_via(site, at);
         if !evidence.as_ref().is_some_and(Evidence::is_collected) {
-            checks::warn_of_unproven_names(site, at, findings);
+            checks::warn_of_unproven_names(site, at);
         }
     }
     let sites = sites::by_file(sites);
-    let reports = reports::read(fields.take("reports").as_ref(), &sites, findings);
-    reports::check(&fields, (&alerts, &reports), violations.database.is_some(), findings);
-    let subject = test::Subject { names: &names, catalogue: &catalogue, sites: &sites };
-    let tests = test::read(fields.take("tests").as_ref(), &subject, findings);
-    let failures = [TestFailures::Warn, TestFailures::Refuse];
-    let test_failures = fields.choice("test_failures", failures, findings);
+    let reports = reports::read(fields.take("reports").as_ref(), &sites);
+    reports::check(&fields, (&alerts, &reports), violations.database.is_some());
+    let subject = test::Subject { names: &names, catalogue, sites: &sites };
+    let tests = test::read(fields.take("tests").as_ref(), &subject);
     Some(Policy {
         server,
         violations,
@@ -158,13 +123,13 @@ fn sections(
         alerts,
         reports,
         email,
-        catalogue_file,
-        catalogue_version,
-        following,
-        catalogue,
+        catalogue_file: known.file,
+        catalogue_version: known.version,
+        following: known.following,
+        catalogue: known.catalogue,
         sites,
         tests,
-        test_failures: test_failures.unwrap_or_default(),
+        test_failures: fields.get("test_failures"),
         fingerprint,
         bytes: bytes.into(),
     })

@@ -2,13 +2,10 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::rules::keys;
-
 use super::{
     alerts::{Alert, Destination},
     email,
     fields::Fields,
-    findings::Findings,
     shape::At,
     sites::Site,
     test::known_site,
@@ -70,23 +67,20 @@ impl Every {
 }
 
 /// Reads the section; without one there are no reports. Each site has its own.
-pub(super) fn read(at: Option<&At<'_>>, sites: &[Site], findings: &mut Findings) -> Vec<Report> {
+pub(super) fn read(at: Option<&At<'_>>, sites: &[Site]) -> Vec<Report> {
     let elements = at.map(At::elements).unwrap_or_default();
-    elements.iter().filter_map(|at| report(at, sites, findings)).flatten().collect()
+    elements.iter().filter_map(|at| report(at, sites)).flatten().collect()
 }
 
-fn report(at: &At<'_>, sites: &[Site], findings: &mut Findings) -> Option<Vec<Report>> {
-    let fields = at.fields(&keys::REPORT, findings)?;
-    let every = fields.require("every", "write for example 'every: monday 08:00'", findings);
+fn report(at: &At<'_>, sites: &[Site]) -> Option<Vec<Report>> {
+    let fields = at.fields()?;
     let (fault, help) = ("is no day with a time of 24 hours", "write for example monday 08:00");
-    let every = every.and_then(|at| at.parsed(Every::parse, fault, help, findings));
-    let to = fields.require("to", "name the addresses that get the report", findings);
-    let to = to.map(|at| email::addresses(&at, findings));
-    let site = |at: &At<'_>, findings: &mut Findings| {
-        known_site(at.text(findings)?, at, sites, findings).map(|site| site.name().to_owned())
-    };
-    let of = fields.each("sites", site, findings);
-    let report = Report { every: every?, to: to?, site: None };
+    let every = |at: &At<'_>| at.parsed(Every::parse, fault, help);
+    let every = fields.required("every", "write for example 'every: monday 08:00'", every);
+    let to = fields.require("to", "name the addresses that get the report");
+    let site = |at: &At<'_>| Some(known_site(at.text()?, at, sites)?.name().to_owned());
+    let of = fields.each("sites", site);
+    let report = Report { every: every?, to: email::addresses(&to?), site: None };
     Some(match of.as_slice() {
         [] => vec![report],
         of => of.iter().map(|one| Report { site: Some(one.clone()), ..report.clone() }).collect(),
@@ -98,7 +92,6 @@ pub(super) fn check(
     fields: &Fields<'_>,
     (alerts, reports): (&[Alert], &[Report]),
     has_database: bool,
-    findings: &mut Findings,
 ) {
     let emails = alerts.iter().filter_map(|alert| match &alert.to {
         Destination::Email { digest, .. } => Some(digest.is_some()),
@@ -109,11 +102,11 @@ pub(super) fn check(
         let Some(at) = fields.take(key) else { continue };
         if fields.take("email").is_none() {
             let help = "add the section 'email' with 'server' and 'from'";
-            return findings.refuse(&at, "no mail server", help);
+            return at.refuse("no mail server", help);
         }
         if needs_database && !has_database {
             let message = "no database, which reports and digests need";
-            return findings.refuse(&at, message, "set 'violations.database'");
+            return at.refuse(message, "set 'violations.database'");
         }
     }
 }

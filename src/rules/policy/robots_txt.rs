@@ -9,15 +9,17 @@ use crate::{
 };
 
 use super::{
-    fields::Fields, findings::Findings, groups::Groups, host::host_in_url, names::Names,
-    other_records, places::GroupPlaces, shape::At, source::Source,
+    fields::{Fields, defaults},
+    groups::Groups,
+    host::host_in_url,
+    names::Names,
+    other_records,
+    places::GroupPlaces,
+    setting::Setting,
+    shape::At,
+    source::Source,
 };
 
-/// How long crawlers may keep robots.txt by default: 1 hour.
-pub const DEFAULT_ROBOTS_MAX_AGE: Duration = Duration::from_secs(3_600);
-/// How long a crawler may follow the robots.txt that it fetched, by default: 24 hours (RFC 9309
-/// §2.4).
-pub const DEFAULT_CACHE_WINDOW: Duration = Duration::from_secs(86_400);
 /// The longest `cache_window`: 7 days. No decision depends on an edition or a fetch that is older.
 pub const MAX_CACHE_WINDOW: Duration = Duration::from_secs(7 * 86_400);
 
@@ -56,20 +58,7 @@ const HEADER: [&str; 2] = [
 impl Default for RobotsTxt {
     /// The file of a site without this section. It has no groups, so everything is allowed.
     fn default() -> Self {
-        Self {
-            file: robots::RobotsTxt {
-                header: HEADER.map(str::to_owned).to_vec(),
-                ..robots::RobotsTxt::default()
-            },
-            host_sitemaps: Vec::new(),
-            places: Vec::new(),
-            max_age: DEFAULT_ROBOTS_MAX_AGE,
-            source: Source::default(),
-            overriding: Vec::new(),
-            cache_window: DEFAULT_CACHE_WINDOW,
-            accept_full_disallow: false,
-            vanish_after: DEFAULT_CACHE_WINDOW,
-        }
+        defaults(&keys::ROBOTS_TXT, settings)
     }
 }
 
@@ -93,62 +82,65 @@ fn of_host(template: &str, host: &str) -> String {
 /// The requested host, in the URL of a sitemap.
 pub const REQUESTED_HOST: &str = "{host}";
 
-/// Reads the section of a site with this host.
-pub(super) fn read(
-    at: &At<'_>,
-    host: &str,
-    names: &Names<'_>,
-    findings: &mut Findings,
-) -> RobotsTxt {
-    let mut robots_txt = RobotsTxt::default();
-    let Some(fields) = at.fields(&keys::ROBOTS_TXT, findings) else { return robots_txt };
-    if fields.take("source").is_some() {
-        let sources = [Source::Policy, Source::Origin, Source::Merge];
-        // After an unknown word, `merge` causes no further findings: all keys apply to it.
-        robots_txt.source = fields.choice("source", sources, findings).unwrap_or(Source::Merge);
+/// The settings of the section, without its rules.
+fn settings(fields: &Fields<'_>) -> RobotsTxt {
+    let header = HEADER.map(str::to_owned).to_vec();
+    // After an unknown word, `merge` causes no further findings: all keys apply to it.
+    let source = |at: &At<'_>| Some(Source::read(at).unwrap_or(Source::Merge));
+    RobotsTxt {
+        file: robots::RobotsTxt { header, ..robots::RobotsTxt::default() },
+        host_sitemaps: Vec::new(),
+        places: Vec::new(),
+        max_age: fields.get("max_age"),
+        source: fields.get_with("source", source),
+        overriding: Vec::new(),
+        cache_window: fields.get("cache_window"),
+        accept_full_disallow: fields.get("accept_full_disallow"),
+        vanish_after: fields.get("vanish_after"),
     }
-    let day = Duration::from_secs(86_400);
-    robots_txt.max_age = fields.time("max_age", Duration::from_secs(1)..=day, findings);
-    let window = Duration::ZERO..=MAX_CACHE_WINDOW;
-    robots_txt.cache_window = fields.time("cache_window", window.clone(), findings);
-    robots_txt.vanish_after = fields.time("vanish_after", window, findings);
-    robots_txt.accept_full_disallow = fields.is("accept_full_disallow", findings);
+}
+
+/// Reads the section of a site with this host.
+pub(super) fn read(site: &Fields<'_>, host: &str, names: &Names<'_>) -> RobotsTxt {
+    let section = site.take("robots_txt");
+    let fields = site.section("robots_txt");
+    let at = section.as_ref().unwrap_or_else(|| site.at());
+    let mut robots_txt = settings(&fields);
     if let Some(at) = fields.take("cache_window")
         && robots_txt.cache_window < robots_txt.max_age
     {
         let message = "shorter than 'max_age', which tells crawlers to keep the file for longer";
         let help = "set 'max_age' to no more than this";
-        findings.add(&at, Diagnostic::note("policy.short_cache_window", message).help(help));
+        at.add(Diagnostic::note("policy.short_cache_window", message).help(help));
     }
     if robots_txt.source == Source::Origin {
-        refuse_rules(&fields, findings);
+        refuse_rules(&fields);
     }
-    let records = other_records::read(&fields, false, findings);
+    let records = other_records::read(&fields, false);
     robots_txt.file.records = records.into_iter().map(|(_, record)| record).collect();
-    for at in fields.list("sitemaps", findings) {
-        let Some((template, record)) = sitemap(&at, host, findings) else { continue };
+    for at in fields.list("sitemaps") {
+        let Some((template, record)) = sitemap(&at, host) else { continue };
         robots_txt.file.records.push(record);
         robots_txt.host_sitemaps.extend(template);
     }
     let mut groups = Groups::new(robots_txt.source);
-    for at in fields.list("groups", findings) {
-        groups.read(&at, names, findings);
+    for at in fields.list("groups") {
+        groups.read(&at, names);
     }
-    groups.report_merged(findings);
+    groups.report_merged(at);
     robots_txt.file.records.extend(groups.global_records);
     robots_txt.file.groups = groups.groups;
     robots_txt.places = groups.places;
     robots_txt.overriding = groups.overriding;
     let has_groups = fields.take("groups").is_some_and(|at| !at.node.is_empty_list());
-    if robots_txt.source == Source::Policy && !has_groups {
-        warn_without_rules(at, findings);
+    if robots_txt.source == Source::Policy && !has_groups && at.is_map() {
+        warn_without_rules(at);
     }
     let size = robots::arrange(&robots_txt.file).file.to_string().len();
     if size > robots::LEAST_BYTES {
         let (size, limit) = (size.div_ceil(1024), robots::LEAST_BYTES / 1024);
-        findings.refuse_as(
+        at.refuse_as(
             "policy.robots_txt_too_large",
-            at,
             format!("the file would have {size} KiB; crawlers may stop reading after {limit} KiB"),
             "use fewer rules, or patterns with '*' (RFC 9309 section 2.5)",
         );
@@ -157,31 +149,27 @@ pub(super) fn read(
 }
 
 /// Warns that a file without groups allows everything, whatever the origin's own file disallows.
-pub(super) fn warn_without_rules(at: &At<'_>, findings: &mut Findings) {
+fn warn_without_rules(at: &At<'_>) {
     let message = "the origin's own robots.txt is replaced by one without rules";
     let help = "write 'robots_txt: { source: origin }' to publish its rules, 'source: merge' to \
                 add some; or write all rules in robots_txt.groups, where '- user_agents: [\"*\"]' \
                 allows everything";
-    findings.add(at, Diagnostic::warning("policy.no_rules", message).help(help));
+    at.add(Diagnostic::warning("policy.no_rules", message).help(help));
 }
 
 /// Refuses rules of the policy that would not be published: the operator relies on them.
-fn refuse_rules(fields: &Fields<'_>, findings: &mut Findings) {
+fn refuse_rules(fields: &Fields<'_>) {
     for key in ["groups", "sitemaps", "records"] {
         let Some(at) = fields.take(key).filter(|at| !at.node.is_empty_list()) else { continue };
         let message = "not published: 'source: origin' takes the origin's file as it is";
         let help = format!("write 'source: merge' to publish both, or remove '{key}'");
-        findings.refuse_as("policy.not_published", &at, message, help);
+        at.refuse_as("policy.not_published", message, help);
     }
 }
 
 /// A sitemap for the site's own host, with the text as written if it names the requested host.
-fn sitemap(
-    at: &At<'_>,
-    host: &str,
-    findings: &mut Findings,
-) -> Option<(Option<String>, robots::Record)> {
-    let text = at.text(findings)?;
+fn sitemap(at: &At<'_>, host: &str) -> Option<(Option<String>, robots::Record)> {
+    let text = at.text()?;
     let template = text.contains(REQUESTED_HOST).then(|| text.to_owned());
     let url = of_host(text, host);
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
@@ -193,7 +181,7 @@ fn sitemap(
             let message = format!("'{}' is not the URL of a sitemap", shown(text));
             let help = "write it in full, https://www.example.com/sitemap.xml, or for each host, \
                         'https://{host}/sitemap.xml'";
-            findings.refused(at, message, help)
+            at.refused(message, help)
         }
     }
 }

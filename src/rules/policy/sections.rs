@@ -75,9 +75,7 @@ impl Policy {
     pub fn written_sites(&self) -> impl Iterator<Item = &Site> {
         self.sites.chunk_by(|one, next| one.at == next.at).filter_map(<[Site]>::first)
     }
-}
 
-impl Policy {
     /// The files and folders that the policy names, each with its key. A relative name starts at
     /// the folder of the policy file, which only the caller knows.
     pub fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {

@@ -1,16 +1,17 @@
-//! The types of a policy: reads a [`Node`] as the value that a setting takes.
+//! A value of a policy: its node, its place, and the shape that the table of keys gives it.
 //!
 //! Nothing here fails. A value of the wrong type becomes a finding that names its path
 //! (`sites[0].enforcement.mode`), line, column and repair, and reading goes on.
 
-use std::{collections::HashSet, ops::RangeInclusive, time::Duration};
+use std::{collections::HashSet, ops::RangeInclusive};
 
-use crate::base::{diagnostic::Diagnostic, escape::shown};
+use crate::{
+    base::{diagnostic::Diagnostic, escape::shown},
+    rules::keys::{Form, POLICY, Shape},
+};
 
 use super::{
-    duration,
-    findings::Findings,
-    size,
+    findings::Sink,
     spelling::closest,
     yaml::{Key, Node, Value},
 };
@@ -19,262 +20,79 @@ use super::{
 const A_LIST: &str = "a list";
 const A_MAPPING: &str = "a mapping of keys to values";
 
-/// A node and the path that leads to it.
+/// The shape of the whole file.
+static WHOLE: Shape = Shape::Section(&POLICY);
+
+/// A node, the path that leads to it, and its shape.
 #[derive(Clone, Debug)]
 pub(super) struct At<'n> {
     pub(super) node: &'n Node,
     pub(super) path: String,
+    pub(super) shape: &'static Shape,
+    pub(super) sink: &'n Sink,
 }
 
-impl Findings {
-    /// Adds a finding about a value; its message begins with the value's path.
-    pub(super) fn add(&mut self, at: &At<'_>, finding: Diagnostic) {
-        let message = format!("{}: {}", at.path, finding.message);
-        self.push(Diagnostic { message, ..finding.at(at.node.line, at.node.column) });
+/// Findings about the value.
+impl At<'_> {
+    /// Adds a finding; its message begins with the value's path.
+    pub(super) fn add(&self, finding: Diagnostic) {
+        let message = format!("{}: {}", self.path, finding.message);
+        self.push(Diagnostic { message, ..finding });
+    }
+
+    /// Adds a finding at the place of the value.
+    pub(super) fn push(&self, finding: Diagnostic) {
+        self.sink.push(finding.at(self.node.line, self.node.column));
     }
 
     /// Refuses a value that the setting does not take.
-    pub(super) fn refuse(
-        &mut self,
-        at: &At<'_>,
-        message: impl AsRef<str>,
-        help: impl Into<String>,
-    ) {
-        self.refuse_as("policy.bad_value", at, message, help);
+    pub(super) fn refuse(&self, message: impl AsRef<str>, help: impl Into<String>) {
+        self.refuse_as("policy.bad_value", message, help);
     }
 
     /// Refuses a value, which is none then.
     pub(super) fn refused<T>(
-        &mut self,
-        at: &At<'_>,
+        &self,
         message: impl AsRef<str>,
         help: impl Into<String>,
     ) -> Option<T> {
-        self.refuse(at, message, help);
-        None
+        self.refused_as("policy.bad_value", message, help)
     }
 
     /// Refuses a value under this code. It is none then.
     pub(super) fn refused_as<T>(
-        &mut self,
+        &self,
         code: &'static str,
-        at: &At<'_>,
         message: impl AsRef<str>,
         help: impl Into<String>,
     ) -> Option<T> {
-        self.refuse_as(code, at, message, help);
+        self.refuse_as(code, message, help);
         None
     }
 
     /// Refuses a value, under this code.
     pub(super) fn refuse_as(
-        &mut self,
+        &self,
         code: &'static str,
-        at: &At<'_>,
         message: impl AsRef<str>,
         help: impl Into<String>,
     ) {
-        let help = match &at.node.value {
+        let help = match &self.node.value {
             Value::Text(text) if has_variable(text) => {
                 "write the value itself: a policy has no variables".to_owned()
             }
             _ => help.into(),
         };
-        self.add(at, Diagnostic::error(code, message.as_ref()).help(help));
-    }
-}
-
-/// Whether a text has the place of a variable, as a shell writes it.
-fn has_variable(text: &str) -> bool {
-    text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'))
-}
-
-impl<'n> At<'n> {
-    pub(super) fn root(node: &'n Node) -> Self {
-        Self { node, path: String::new() }
+        self.add(Diagnostic::error(code, message.as_ref()).help(help));
     }
 
-    /// The entries of a mapping whose keys are the operator's own.
-    pub(super) fn entries(&self, findings: &mut Findings) -> Option<&'n [(Key, Node)]> {
-        match &self.node.value {
-            Value::Map(entries) => Some(entries),
-            other => self.mistyped(A_MAPPING, other, findings),
-        }
+    /// The value that was made of this one, or its finding.
+    pub(super) fn accepted<T>(&self, made: Result<T, Diagnostic>) -> Option<T> {
+        made.map_err(|finding| self.add(finding)).ok()
     }
 
-    /// The value of `key` in a mapping; the mapping itself if it has no such key.
-    pub(super) fn child(&self, key: &str) -> Self {
-        let Value::Map(entries) = &self.node.value else { return self.clone() };
-        let found = entries.iter().find(|(k, _)| k.text == key);
-        found.map_or_else(|| self.clone(), |(_, node)| Self { node, path: join(&self.path, key) })
-    }
-
-    /// The items of a list, or the value itself.
-    pub(super) fn elements(&self) -> Vec<Self> {
-        match &self.node.value {
-            Value::List(items) => items
-                .iter()
-                .enumerate()
-                .map(|(i, node)| Self { node, path: format!("{}[{i}]", self.path) })
-                .collect(),
-            _ => vec![self.clone()],
-        }
-    }
-
-    /// The items of a list; a single value stands for a list of one.
-    pub(super) fn items(&self, findings: &mut Findings) -> Vec<Self> {
-        match &self.node.value {
-            Value::List(_) | Value::Text(_) | Value::Integer(_) => self.elements(),
-            other => self.mistyped(A_LIST, other, findings).unwrap_or_default(),
-        }
-    }
-
-    pub(super) fn text(&self, findings: &mut Findings) -> Option<&'n str> {
-        match &self.node.value {
-            Value::Text(text) => Some(text),
-            other => self.mistyped("text", other, findings),
-        }
-    }
-
-    /// The value of a text. Where `parse` finds none, the refusal is the text with this fault.
-    pub(super) fn parsed<T>(
-        &self,
-        parse: impl FnOnce(&'n str) -> Option<T>,
-        fault: &str,
-        help: &str,
-        findings: &mut Findings,
-    ) -> Option<T> {
-        let text = self.text(findings)?;
-        let found = parse(text);
-        if found.is_none() {
-            findings.refuse(self, format!("'{}' {fault}", shown(text)), help);
-        }
-        found
-    }
-
-    /// A text, or a number as text.
-    pub(super) fn as_written(&self, findings: &mut Findings) -> Option<String> {
-        match &self.node.value {
-            Value::Integer(n) => Some(n.to_string()),
-            Value::Float(n) => Some(n.to_string()),
-            _ => self.owned_text(findings),
-        }
-    }
-
-    pub(super) fn owned_text(&self, findings: &mut Findings) -> Option<String> {
-        self.text(findings).map(str::to_owned)
-    }
-
-    pub(super) fn boolean(&self, findings: &mut Findings) -> Option<bool> {
-        match &self.node.value {
-            Value::Bool(b) => Some(*b),
-            other => self.mistyped("true or false", other, findings),
-        }
-    }
-
-    /// A whole number in `range`.
-    pub(super) fn integer(
-        &self,
-        range: RangeInclusive<i64>,
-        findings: &mut Findings,
-    ) -> Option<i64> {
-        match &self.node.value {
-            Value::Integer(n) if range.contains(n) => Some(*n),
-            Value::Integer(n) => {
-                let help = format!("write a number from {} to {}", range.start(), range.end());
-                findings.refused(self, format!("{n} is out of range"), help)
-            }
-            other => self.mistyped("a whole number", other, findings),
-        }
-    }
-
-    /// A duration with its unit (`500ms`, `30s`, `24h`, `90d`) in `range`.
-    pub(super) fn duration(
-        &self,
-        range: RangeInclusive<Duration>,
-        findings: &mut Findings,
-    ) -> Option<Duration> {
-        let (least, most) = (duration::text(*range.start()), duration::text(*range.end()));
-        let help = format!("write a time with its unit, from {least} to {most}");
-        let found = self.measure(("time", "30s"), &help, duration::parse, findings)?;
-        self.within(&range, found, help, findings)
-    }
-
-    /// A size with its unit (`500MiB`, `2GiB`, `1GB`) in `range`.
-    pub(super) fn size(&self, range: RangeInclusive<u64>, findings: &mut Findings) -> Option<u64> {
-        let (least, most) = (size::text(*range.start()), size::text(*range.end()));
-        let help = format!("write a size with its unit, from {least} to {most}");
-        let found = self.measure(("size", "2GiB"), &help, size::parse, findings)?;
-        self.within(&range, found, help, findings)
-    }
-
-    /// A number with its unit; `what` is its name and an example.
-    fn measure<T>(
-        &self,
-        what: (&str, &str),
-        help: &str,
-        parse: impl FnOnce(&str) -> Option<T>,
-        findings: &mut Findings,
-    ) -> Option<T> {
-        let (name, example) = what;
-        let text = match &self.node.value {
-            Value::Text(text) => text,
-            Value::Integer(n) => {
-                return findings.refused(self, format!("{n} has no unit"), help);
-            }
-            other => {
-                return self.mistyped(&format!("a {name} such as {example}"), other, findings);
-            }
-        };
-        let found = parse(text);
-        if found.is_none() {
-            findings.refuse(self, format!("'{}' is not a {name}", shown(text)), help);
-        }
-        found
-    }
-
-    fn within<T: PartialOrd>(
-        &self,
-        range: &RangeInclusive<T>,
-        found: T,
-        help: String,
-        findings: &mut Findings,
-    ) -> Option<T> {
-        if range.contains(&found) {
-            return Some(found);
-        }
-        if let Value::Text(text) = &self.node.value {
-            findings.refuse(self, format!("'{}' is out of range", shown(text)), help);
-        }
-        None
-    }
-
-    /// One of a few words.
-    pub(super) fn choice<T: Copy>(
-        &self,
-        choices: &[(&str, T)],
-        findings: &mut Findings,
-    ) -> Option<T> {
-        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        // An unquoted `off` is text here, although YAML 1.1 reads it as a boolean.
-        let Value::Text(text) = &self.node.value else {
-            return self.mistyped(
-                &format!("one of {}", words.join(", ")),
-                &self.node.value,
-                findings,
-            );
-        };
-        if let Some((_, choice)) = choices.iter().find(|(word, _)| word == text) {
-            return Some(*choice);
-        }
-        let help = closest(text, words.iter().copied()).map_or_else(
-            || format!("write one of {}", words.join(", ")),
-            |word| format!("did you mean '{word}'? (one of {})", words.join(", ")),
-        );
-        findings.refused(self, format!("unknown value '{}'", shown(text)), help)
-    }
-
-    fn mistyped<T>(&self, expected: &str, found: &Value, findings: &mut Findings) -> Option<T> {
+    fn mistyped<T>(&self, expected: &str) -> Option<T> {
+        let found = &self.node.value;
         let help = match found {
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) if expected == "text" => {
                 "put it in quotation marks".to_owned()
@@ -300,9 +118,170 @@ impl<'n> At<'n> {
         };
         let path = if self.path.is_empty() { "policy" } else { self.path.as_str() };
         let message = format!("{path}: expected {expected}, found {}", found.kind());
-        let finding = Diagnostic::error("policy.wrong_type", message);
-        findings.push(finding.at(self.node.line, self.node.column).help(help));
+        self.push(Diagnostic::error("policy.wrong_type", message).help(help));
         None
+    }
+}
+
+/// Whether a text has the place of a variable, as a shell writes it.
+fn has_variable(text: &str) -> bool {
+    text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'))
+}
+
+impl<'n> At<'n> {
+    /// The whole file.
+    pub(super) fn root(node: &'n Node, sink: &'n Sink) -> Self {
+        Self { node, path: String::new(), shape: &WHOLE, sink }
+    }
+
+    /// Whether the value is a mapping.
+    pub(super) fn is_map(&self) -> bool {
+        matches!(self.node.value, Value::Map(_))
+    }
+
+    /// The keys and nodes of a mapping.
+    pub(super) fn nodes(&self) -> Option<&'n [(Key, Node)]> {
+        match &self.node.value {
+            Value::Map(entries) => Some(entries),
+            _ => self.mistyped(A_MAPPING),
+        }
+    }
+
+    /// The entries of a mapping whose keys are the operator's own.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'n Key, Self)> {
+        let (path, shape, sink) = (self.path.clone(), self.shape.item(), self.sink);
+        let at = move |node, key: &Key| At { node, path: join(&path, &key.text), shape, sink };
+        self.nodes().unwrap_or_default().iter().map(move |(key, node)| (key, at(node, key)))
+    }
+
+    /// The value of `key` in a mapping; the mapping itself if it has no such key.
+    pub(super) fn child(&self, key: &str) -> Self {
+        self.find(key).unwrap_or_else(|| self.clone())
+    }
+
+    /// The value of `key` in a mapping.
+    pub(super) fn find(&self, key: &str) -> Option<Self> {
+        let Value::Map(entries) = &self.node.value else { return None };
+        let (_, node) = entries.iter().find(|(k, _)| k.text == key)?;
+        let known = self.shape.sections().into_iter().find_map(|section| section.key(key));
+        let shape = known.map_or(self.shape, |key| &key.shape);
+        Some(Self { node, path: join(&self.path, key), shape, sink: self.sink })
+    }
+
+    /// The items of a list, or the value itself.
+    pub(super) fn elements(&self) -> Vec<Self> {
+        let (shape, sink) = (self.shape.item(), self.sink);
+        match &self.node.value {
+            Value::List(items) => items
+                .iter()
+                .enumerate()
+                .map(|(i, node)| Self { node, path: format!("{}[{i}]", self.path), shape, sink })
+                .collect(),
+            _ => vec![Self { shape, ..self.clone() }],
+        }
+    }
+
+    /// The items of a list; a single value stands for a list of one.
+    pub(super) fn items(&self) -> Vec<Self> {
+        match &self.node.value {
+            Value::List(_) | Value::Text(_) | Value::Integer(_) => self.elements(),
+            _ => self.mistyped(A_LIST).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<&'n str> {
+        match &self.node.value {
+            Value::Text(text) => Some(text),
+            _ => self.mistyped("text"),
+        }
+    }
+
+    /// The value of a text. Where `parse` finds none, the refusal is the text with this fault.
+    pub(super) fn parsed<T>(
+        &self,
+        parse: impl FnOnce(&'n str) -> Option<T>,
+        fault: &str,
+        help: &str,
+    ) -> Option<T> {
+        let text = self.text()?;
+        let refused = || self.refused(format!("'{}' {fault}", shown(text)), help);
+        parse(text).or_else(refused)
+    }
+
+    /// A text, or a number as text.
+    pub(super) fn as_written(&self) -> Option<String> {
+        match &self.node.value {
+            Value::Integer(n) => Some(n.to_string()),
+            Value::Float(n) => Some(n.to_string()),
+            _ => self.text().map(str::to_owned),
+        }
+    }
+
+    pub(super) fn boolean(&self) -> Option<bool> {
+        match &self.node.value {
+            Value::Bool(b) => Some(*b),
+            _ => self.mistyped("true or false"),
+        }
+    }
+
+    /// A whole number in `range`.
+    pub(super) fn integer(&self, range: RangeInclusive<i64>) -> Option<i64> {
+        match &self.node.value {
+            Value::Integer(n) if range.contains(n) => Some(*n),
+            Value::Integer(n) => {
+                let help = format!("write a number from {} to {}", range.start(), range.end());
+                self.refused(format!("{n} is out of range"), help)
+            }
+            _ => self.mistyped("a whole number"),
+        }
+    }
+
+    /// A number with its unit, within the limits of the table. `what` is its name and an example.
+    pub(super) fn measure<T: PartialOrd>(
+        &self,
+        what: (&str, &str),
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
+        let (name, example) = what;
+        let (least, most) = match self.shape {
+            Shape::Form(Form { least, most, .. }) => (*least, *most),
+            _ => ("", ""),
+        };
+        let help = format!("write a {name} with its unit, from {least} to {most}");
+        let text = match &self.node.value {
+            Value::Text(text) => text,
+            Value::Integer(n) => return self.refused(format!("{n} has no unit"), help),
+            _ => return self.mistyped(&format!("a {name} such as {example}")),
+        };
+        let is_within = |found: &T| {
+            parse(least).is_some_and(|least| *found >= least)
+                && parse(most).is_some_and(|most| *found <= most)
+        };
+        match parse(text) {
+            Some(found) if is_within(&found) => Some(found),
+            Some(_) => self.refused(format!("'{}' is out of range", shown(text)), help),
+            None => self.refused(format!("'{}' is not a {name}", shown(text)), help),
+        }
+    }
+
+    /// One of the words that the table has for the value.
+    pub(super) fn word(&self) -> Option<&'static str> {
+        let words: &'static [&'static str] = match self.shape {
+            Shape::Choice(words) => words,
+            _ => &[],
+        };
+        // An unquoted `off` is text here, although YAML 1.1 reads it as a boolean.
+        let Value::Text(text) = &self.node.value else {
+            return self.mistyped(&format!("one of {}", words.join(", ")));
+        };
+        if let Some(word) = words.iter().find(|word| *word == text) {
+            return Some(word);
+        }
+        let help = closest(text, words.iter().copied()).map_or_else(
+            || format!("write one of {}", words.join(", ")),
+            |word| format!("did you mean '{word}'? (one of {})", words.join(", ")),
+        );
+        self.refused(format!("unknown value '{}'", shown(text)), help)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::base::escape::shown;
 
-use super::{findings::Findings, shape::At, yaml::Value};
+use super::{setting::Setting, shape::At, yaml::Value};
 
 /// A part of a whole, in tenths of a per cent: 1 to 1000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,20 +52,21 @@ impl fmt::Display for Share {
     }
 }
 
-pub(super) fn read(at: &At<'_>, findings: &mut Findings) -> Option<Share> {
-    const HELP: &str = "write a percentage from 0.1% to 100%, for example 10%";
-    let message = match &at.node.value {
-        Value::Integer(n) => format!("{n} has no '%'"),
-        Value::Float(n) => format!("{n} has no '%'"),
-        _ => {
-            let text = at.text(findings)?;
-            match Share::parse(text) {
-                Some(share) => return Some(share),
-                None => format!("'{}' is not a share", shown(text)),
+impl Setting for Share {
+    fn read(at: &At<'_>) -> Option<Self> {
+        let message = match &at.node.value {
+            Value::Integer(n) => format!("{n} has no '%'"),
+            Value::Float(n) => format!("{n} has no '%'"),
+            _ => {
+                let text = at.text()?;
+                match Self::parse(text) {
+                    Some(share) => return Some(share),
+                    None => format!("'{}' is not a share", shown(text)),
+                }
             }
-        }
-    };
-    findings.refused(at, message, HELP)
+        };
+        at.refused(message, "write a percentage from 0.1% to 100%, for example 10%")
+    }
 }
 
 #[cfg(test)]

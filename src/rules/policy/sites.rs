@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::{
-    formats::robots::{self, Reading, Steps},
-    rules::keys,
-};
+use crate::formats::robots::{self, Reading, Steps};
 
 use super::{
     backend::{self, Backend},
     enforcement::{self, Enforcement},
     fields::Fields,
-    findings::Findings,
     host::{self, Host},
     names::Names,
     places::Spot,
@@ -85,53 +81,35 @@ impl Site {
 }
 
 /// Reads all sites. A site with an error is left out; its findings stay.
-pub(super) fn read<'n>(
-    at: &At<'n>,
-    names: &Names<'_>,
-    timeouts: &Timeouts,
-    findings: &mut Findings,
-) -> Vec<(At<'n>, Site)> {
-    let items = at.items(findings);
+pub(super) fn read<'n>(at: &At<'n>, names: &Names<'_>, timeouts: &Timeouts) -> Vec<(At<'n>, Site)> {
+    let items = at.items();
     if items.is_empty() {
-        findings.refuse(at, "no site", "write at least one with 'hosts' and 'origin'");
+        at.refuse("no site", "write at least one with 'hosts' and 'origin'");
     }
     let sites: Vec<(At<'n>, Site)> = items
         .into_iter()
-        .filter_map(|item| site(&item, names, timeouts, findings).map(|site| (item, site)))
+        .filter_map(|item| site(&item, names, timeouts).map(|site| (item, site)))
         .collect();
-    refuse_duplicate_hosts(&sites, findings);
+    refuse_duplicate_hosts(&sites);
     sites
 }
 
-fn site(
-    at: &At<'_>,
-    names: &Names<'_>,
-    timeouts: &Timeouts,
-    findings: &mut Findings,
-) -> Option<Site> {
-    let fields = at.fields(&keys::SITE, findings)?;
-    let hosts = hosts(&fields, findings);
+fn site(at: &At<'_>, names: &Names<'_>, timeouts: &Timeouts) -> Option<Site> {
+    let fields = at.fields()?;
+    let hosts = hosts(&fields);
     let host = hosts.as_deref().map(own_host).unwrap_or_default().to_owned();
-    let backend = backend::read(&fields, &host, timeouts, findings);
-    let mut robots_txt = match fields.take("robots_txt") {
-        Some(at) => robots_txt::read(&at, &host, names, findings),
-        None => {
-            robots_txt::warn_without_rules(at, findings);
-            RobotsTxt::default()
-        }
-    };
-    let robots_tag = tag_rules::read(&fields, names, findings);
-    let preferences = preferences::read(&fields, robots_txt.source, names, findings);
+    let backend = backend::read(&fields, &host, timeouts);
+    let mut robots_txt = robots_txt::read(&fields, &host, names);
+    let robots_tag = tag_rules::read(&fields, names);
+    let preferences = preferences::read(&fields, robots_txt.source, names);
     if let Some(url) = preferences.license.as_ref().filter(|_| robots_txt.source != Source::Origin)
     {
         robots_txt.file.records.extend(robots::Record::new("License", url));
     }
-    let enforcement =
-        enforcement::read(fields.take("enforcement").as_ref(), &robots_txt, names, findings);
-    let default = fields.is("default", findings);
-    let robots_tag_legacy = fields.is("robots_tag_legacy", findings);
+    let enforcement = enforcement::read(&fields.section("enforcement"), &robots_txt, names);
+    let default = fields.get("default");
     let of = (hosts.as_deref().unwrap_or_default(), default);
-    let watch = fields.take("watch").and_then(|at| watch::read(&at, of, names, findings));
+    let watch = fields.take("watch").and_then(|at| watch::read(&at, of, names));
     let ((backend, reading), hosts) = (backend?, hosts?);
     Some(Site {
         at: Spot::from(at),
@@ -142,7 +120,7 @@ fn site(
         reading,
         robots_txt,
         robots_tag,
-        robots_tag_legacy,
+        robots_tag_legacy: fields.get("robots_tag_legacy"),
         preferences,
         enforcement,
         watch,
@@ -178,19 +156,18 @@ fn own_host(hosts: &[Host]) -> &str {
 }
 
 /// At least one host.
-fn hosts(fields: &Fields<'_>, findings: &mut Findings) -> Option<Vec<Host>> {
-    let at = fields.require("hosts", "write 'hosts: [www.example.com]'", findings)?;
-    let items = at.items(findings);
+fn hosts(fields: &Fields<'_>) -> Option<Vec<Host>> {
+    let at = fields.require("hosts", "write 'hosts: [www.example.com]'")?;
+    let items = at.items();
     if items.is_empty() {
-        findings.refuse(&at, "no host", "write for example [www.example.com]");
+        at.refuse("no host", "write for example [www.example.com]");
     }
-    let hosts: Vec<Host> =
-        items.iter().filter_map(|item| host::read_with_port(item, findings)).collect();
+    let hosts: Vec<Host> = items.iter().filter_map(host::read_with_port).collect();
     (hosts.len() == items.len() && !hosts.is_empty()).then_some(hosts)
 }
 
 /// Refuses a host on two sites: which rules bind it would depend on their order.
-fn refuse_duplicate_hosts(sites: &[(At<'_>, Site)], findings: &mut Findings) {
+fn refuse_duplicate_hosts(sites: &[(At<'_>, Site)]) {
     let all: Vec<(At<'_>, &Host)> = sites
         .iter()
         .flat_map(|(at, site)| at.child("hosts").elements().into_iter().zip(&site.hosts))
@@ -198,15 +175,14 @@ fn refuse_duplicate_hosts(sites: &[(At<'_>, Site)], findings: &mut Findings) {
     if let Some((at, host)) = duplicate(&all, |(_, host)| *host) {
         let first = all.iter().find(|(_, other)| other == host);
         let line = first.map_or(0, |(at, _)| at.node.line);
-        findings.refuse_as(
+        at.refuse_as(
             "policy.duplicate_host",
-            at,
             format!("host '{}' stands in the policy already, in line {line}", host.as_str()),
             "give each host to one site",
         );
     }
     if let Some((at, _)) = sites.iter().filter(|(_, site)| site.default).nth(1) {
         let at = at.child("default");
-        findings.refuse(&at, "a second default site", "set 'default: true' on one site");
+        at.refuse("a second default site", "set 'default: true' on one site");
     }
 }

@@ -6,12 +6,10 @@ use crate::{
         robots,
         robots_tag::{self, InvalidRule, RobotsTag, Rule, Scope},
     },
-    rules::keys,
 };
 
 use super::{
     fields::Fields,
-    findings::Findings,
     names::{Names, Selection},
     pattern,
     places::{Spot, TagPlaces},
@@ -54,20 +52,14 @@ pub struct StatusRange {
 }
 
 /// Reads the list. All entries together must fit into the longest field that crawlers must read.
-pub(super) fn read(
-    fields: &Fields<'_>,
-    names: &Names<'_>,
-    findings: &mut Findings,
-) -> Vec<TagRule> {
+pub(super) fn read(fields: &Fields<'_>, names: &Names<'_>) -> Vec<TagRule> {
     let Some(at) = fields.take("robots_tag") else { return Vec::new() };
-    let rules: Vec<TagRule> =
-        at.items(findings).iter().filter_map(|item| tag_rule(item, names, findings)).collect();
+    let rules = fields.each("robots_tag", |item| tag_rule(item, names));
     let all = rules.iter().fold(RobotsTag::new(), |all, rule| all.union(&rule.tag));
     let length = all.field_len();
     if length > robots_tag::MAX_BYTES {
-        findings.refuse_as(
+        at.refuse_as(
             "policy.robots_tag_too_long",
-            &at,
             format!("together the tags would have {length} bytes"),
             format!(
                 "stay within {} bytes (draft-illyes-repext-03 section 3.1.1): use '*' instead of \
@@ -77,68 +69,54 @@ pub(super) fn read(
         );
     }
     for finding in all.unsayable_in_legacy() {
-        findings.add(&at, finding);
+        at.add(finding);
     }
     rules
 }
 
-fn tag_rule(at: &At<'_>, names: &Names<'_>, findings: &mut Findings) -> Option<TagRule> {
-    let fields = at.fields(&keys::TAG_RULE, findings)?;
-    let rules = fields.require("rules", "write 'rules: { \"*\": [noindex] }'", findings);
-    let mut rule = TagRule {
-        paths: Vec::new(),
-        content_types: fields.each("content_types", media_range, findings),
-        statuses: fields.each("statuses", status_range, findings),
-        tag: RobotsTag::new(),
-        places: TagPlaces { entry: Spot::from(at), paths: Vec::new() },
-    };
-    for item in fields.list("paths", findings) {
-        if let Some(path) = path(&item, findings) {
-            rule.paths.push(path);
-            rule.places.paths.push(Spot::from(&item));
-        }
-    }
-    scopes(&rules?, &mut rule.tag, names, findings);
-    Some(rule)
+fn tag_rule(at: &At<'_>, names: &Names<'_>) -> Option<TagRule> {
+    let fields = at.fields()?;
+    let rules = fields.require("rules", "write 'rules: { \"*\": [noindex] }'");
+    let paths = fields.each("paths", |at| Some((path(at)?, Spot::from(at))));
+    let (paths, places) = paths.into_iter().unzip();
+    Some(TagRule {
+        paths,
+        content_types: fields.each("content_types", media_range),
+        statuses: fields.each("statuses", status_range),
+        tag: tag(&rules?, names),
+        places: TagPlaces { entry: Spot::from(at), paths: places },
+    })
 }
 
-pub(super) fn path(at: &At<'_>, findings: &mut Findings) -> Option<robots::Pattern> {
-    let text = pattern::read(at.text(findings)?, at, findings)?;
-    match robots::Pattern::new(text) {
-        Ok(pattern) => Some(pattern),
-        Err(finding) => {
-            findings.add(at, finding);
-            None
-        }
-    }
+pub(super) fn path(at: &At<'_>) -> Option<robots::Pattern> {
+    at.accepted(robots::Pattern::new(pattern::read(at)?))
 }
 
 /// The rules by crawler, which `user_agents` names in the same way.
-fn scopes(at: &At<'_>, tag: &mut RobotsTag, names: &Names<'_>, findings: &mut Findings) {
-    for (key, node) in at.entries(findings).unwrap_or_default() {
-        let path = format!("{}.{}", at.path, shown(&key.text));
+fn tag(at: &At<'_>, names: &Names<'_>) -> RobotsTag {
+    let mut tag = RobotsTag::new();
+    for (key, at) in at.entries() {
         let value = Value::Text(key.text.clone());
         let name = Node { value, line: key.line, column: key.column };
-        let scopes: Vec<Scope> =
-            match names.select(&At { node: &name, path: path.clone() }, findings) {
-                Some(Selection::Star) => vec![Scope::Any],
-                Some(Selection::Tokens(tokens)) => tokens.into_iter().map(Scope::Token).collect(),
-                None => continue,
-            };
-        let at = At { node, path };
-        for rule in at.items(findings).iter().filter_map(|item| rule(item, findings)) {
+        let scopes: Vec<Scope> = match names.select(&At { node: &name, ..at.clone() }) {
+            Some(Selection::Star) => vec![Scope::Any],
+            Some(Selection::Tokens(tokens)) => tokens.into_iter().map(Scope::Token).collect(),
+            None => continue,
+        };
+        for rule in at.items().iter().filter_map(rule) {
             scopes.iter().for_each(|scope| tag.add(scope.clone(), rule.clone()));
         }
     }
+    tag
 }
 
-fn rule(at: &At<'_>, findings: &mut Findings) -> Option<Rule> {
-    let text = at.text(findings)?;
+fn rule(at: &At<'_>) -> Option<Rule> {
+    let text = at.text()?;
     let rule = match Rule::new(text) {
         Ok(rule) => rule,
         Err(invalid) => {
             let message = format!("'{}' is not a rule", shown(text));
-            return findings.refused_as("policy.bad_tag_rule", at, message, repair(&invalid));
+            return at.refused_as("policy.bad_tag_rule", message, repair(&invalid));
         }
     };
     if !rule.is_known() {
@@ -148,7 +126,7 @@ fn rule(at: &At<'_>, findings: &mut Findings) -> Option<Rule> {
             |name| format!("did you mean '{name}'?"),
         );
         let message = format!("no crawler documents the rule '{}'", shown(text));
-        findings.add(at, Diagnostic::warning("policy.unknown_tag_rule", message).help(help));
+        at.add(Diagnostic::warning("policy.unknown_tag_rule", message).help(help));
     }
     Some(rule)
 }
@@ -174,7 +152,7 @@ fn value_words(kind: robots_tag::ValueKind) -> String {
 }
 
 /// Reads `application/pdf` or `image/*`.
-fn media_range(at: &At<'_>, findings: &mut Findings) -> Option<MediaRange> {
+fn media_range(at: &At<'_>) -> Option<MediaRange> {
     let is_token = |part: &str| {
         !part.is_empty()
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
@@ -188,11 +166,11 @@ fn media_range(at: &At<'_>, findings: &mut Findings) -> Option<MediaRange> {
         })
     };
     let help = "write for example application/pdf or image/*";
-    at.parsed(parse, "is not a media type", help, findings)
+    at.parsed(parse, "is not a media type", help)
 }
 
 /// Reads `404` or `4xx`.
-fn status_range(at: &At<'_>, findings: &mut Findings) -> Option<StatusRange> {
+fn status_range(at: &At<'_>) -> Option<StatusRange> {
     match &at.node.value {
         Value::Integer(code @ 200..=599) => {
             let code = u16::try_from(*code).ok()?;
@@ -206,5 +184,5 @@ fn status_range(at: &At<'_>, findings: &mut Findings) -> Option<StatusRange> {
         }
         _ => {}
     }
-    findings.refused(at, "not a final status code", "write for example 404 or 4xx")
+    at.refused("not a final status code", "write for example 404 or 4xx")
 }

@@ -3,29 +3,23 @@
 use std::{net::IpAddr, time::Duration};
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
+    base::{diagnostic::Diagnostic, escape::shown, text::words},
     formats::{robots::Access, usage::Preference},
-    rules::{
-        crawlers::{Catalogue, Name, Outcome, SiteNames},
-        keys,
-    },
+    rules::crawlers::{Catalogue, Name, Outcome, SiteNames},
 };
 
 use super::{
     duration,
     fields::Fields,
-    findings::Findings,
     host::{Host, split_port},
     names::Names,
     preferences,
+    setting::Setting,
     shape::At,
     sites::Site,
     spelling::closest,
     yaml::Value,
 };
-
-/// The longest `after`: the longest time for which an edition matters, and a day.
-const MOST_AFTER: Duration = Duration::from_secs(8 * 86_400);
 
 /// A request, and the decision that the operator expects.
 #[derive(Clone, Debug)]
@@ -67,11 +61,11 @@ pub enum Client {
 pub struct Expectation {
     /// Whether the rules allow the request.
     pub access: Option<Access>,
-    /// The action: one of [`keys::ACTIONS`].
+    /// The action: one of [`ACTIONS`](crate::rules::keys::ACTIONS).
     pub action: Option<&'static str>,
     /// The line of the rule in robots.txt.
     pub line: Option<u32>,
-    /// The code of the reason: one of [`keys::REASONS`].
+    /// The code of the reason: one of [`REASONS`](crate::rules::keys::REASONS).
     pub reason: Option<&'static str>,
     /// Whether models may be trained on it: `yes` or `no`.
     pub train_ai: Option<&'static str>,
@@ -83,14 +77,15 @@ pub struct Expectation {
     pub x_robots_tag: Option<String>,
 }
 
-/// What a failed test does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TestFailures {
-    /// It is a warning (default).
-    #[default]
-    Warn,
-    /// It refuses the policy.
-    Refuse,
+words! {
+    /// What a failed test does.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TestFailures {
+        /// It is a warning (default).
+        Warn = "warn",
+        /// It refuses the policy.
+        Refuse = "refuse",
+    }
 }
 
 /// What a test refers to.
@@ -101,34 +96,29 @@ pub(super) struct Subject<'s> {
 }
 
 /// Reads the list; a test with an error is left out.
-pub(super) fn read(
-    at: Option<&At<'_>>,
-    subject: &Subject<'_>,
-    findings: &mut Findings,
-) -> Vec<Test> {
+pub(super) fn read(at: Option<&At<'_>>, subject: &Subject<'_>) -> Vec<Test> {
     if let Some(at) = at.filter(|at| matches!(at.node.value, Value::Text(_))) {
         let help = "write a list of tests; 'test_failures: refuse' lets them refuse the policy";
-        findings.refuse_as("policy.wrong_type", at, "not a list", help);
+        at.refuse_as("policy.wrong_type", "not a list", help);
         return Vec::new();
     }
     let items = at.map(At::elements).unwrap_or_default();
-    items.iter().filter_map(|item| test(item, subject, findings)).collect()
+    items.iter().filter_map(|item| test(item, subject)).collect()
 }
 
-fn test(at: &At<'_>, subject: &Subject<'_>, findings: &mut Findings) -> Option<Test> {
-    let fields = at.fields(&keys::TEST, findings)?;
-    let user_agent = user_agent(&fields, subject, findings);
-    let client = client(&fields, findings);
-    let after = fields.take("after");
-    let after = after.and_then(|at| at.duration(Duration::ZERO..=MOST_AFTER, findings));
-    let expected = expectation(&fields, findings);
+fn test(at: &At<'_>, subject: &Subject<'_>) -> Option<Test> {
+    let fields = at.fields()?;
+    let user_agent = user_agent(&fields, subject);
+    let client = client(&fields);
+    let after = fields.find("after");
+    let expected = expectation(&fields);
     let help = "write a URL such as https://www.example.com/private/, or a path";
-    let url = fields.require("url", help, findings)?;
-    let target = url.text(findings)?;
-    let site = site(&fields, &url, target, subject.sites, findings)?;
+    let url = fields.require("url", help)?;
+    let target = url.text()?;
+    let site = site(&fields, &url, target, subject.sites)?;
     let (user_agent, shown_agent) = user_agent?;
     let name = match fields.take("name") {
-        Some(at) => at.text(findings)?.trim().to_owned(),
+        Some(at) => at.text()?.trim().to_owned(),
         None => {
             let after = after.map(|after| format!(", {} after", duration::text(after)));
             format!("{shown_agent} {target}{}", after.unwrap_or_default())
@@ -148,53 +138,35 @@ fn test(at: &At<'_>, subject: &Subject<'_>, findings: &mut Findings) -> Option<T
 }
 
 /// The User-Agent, and its short name.
-fn user_agent(
-    fields: &Fields<'_>,
-    subject: &Subject<'_>,
-    findings: &mut Findings,
-) -> Option<(String, String)> {
+fn user_agent(fields: &Fields<'_>, subject: &Subject<'_>) -> Option<(String, String)> {
     match (fields.take("user_agent"), fields.take("product_token")) {
         (Some(at), None) => {
-            let text = at.text(findings)?;
+            let text = at.text()?;
             if text.bytes().any(|b| b.is_ascii_control()) {
-                return findings.refused(
-                    &at,
-                    "control characters",
-                    "write the User-Agent on one line",
-                );
+                return at.refused("control characters", "write the User-Agent on one line");
             }
             Some((text.to_owned(), text.to_owned()))
         }
         (None, Some(at)) => {
-            let token = token(&at, subject, findings)?;
+            let token = subject.names.token(at.text()?.trim(), &at)?;
             let found = sent(token.as_str(), subject.catalogue);
             if found.is_none() {
                 let message = format!("no request carries the name '{token}' alone");
                 let help = "write 'user_agent' with the whole text that the crawler sends";
-                findings.refuse_as("policy.bad_test", &at, message, help);
+                at.refuse_as("policy.bad_test", message, help);
             }
             Some((found?, token.to_string()))
         }
         (Some(at), Some(_)) => {
             let help = "remove one of the two";
-            findings.refused_as("policy.bad_test", &at, "a second name of the client", help)
+            at.refused_as("policy.bad_test", "a second name of the client", help)
         }
         (None, None) => {
             let help = "write 'product_token: GPTBot', or 'user_agent' with the whole text";
             let message = "the request has no client";
-            findings.refused_as("policy.bad_test", fields.at(), message, help)
+            fields.at().refused_as("policy.bad_test", message, help)
         }
     }
-}
-
-/// A known name, or one that is close to none. A test of a control token is sound: it says what the
-/// published file tells this crawler.
-fn token(at: &At<'_>, subject: &Subject<'_>, findings: &mut Findings) -> Option<ProductToken> {
-    let mut of_name = Findings::default();
-    let token = subject.names.token(at.text(findings)?.trim(), at, &mut of_name);
-    let others = of_name.0.into_iter().filter(|one| one.code != "policy.control_token");
-    others.for_each(|one| findings.push(one));
-    token
 }
 
 /// A User-Agent that claims to be this crawler.
@@ -208,97 +180,75 @@ fn sent(token: &str, catalogue: &Catalogue) -> Option<String> {
     })
 }
 
-fn client(fields: &Fields<'_>, findings: &mut Findings) -> Option<Client> {
+fn client(fields: &Fields<'_>) -> Option<Client> {
     match (fields.take("client_ip"), fields.take("standing")) {
         (None, None) => Some(Client::Anonymous),
         (Some(at), None) => {
             let parse = |text: &str| text.parse().ok().filter(|ip: &IpAddr| !ip.is_unspecified());
             let help = "write for example 192.0.2.7";
-            at.parsed(parse, "is not an address", help, findings).map(Client::Address)
+            at.parsed(parse, "is not an address", help).map(Client::Address)
         }
-        (None, Some(_)) => fields.choice("standing", Outcome::ALL, findings).map(Client::Standing),
+        (None, Some(at)) => Outcome::read(&at).map(Client::Standing),
         (Some(_), Some(at)) => {
             let message = "the address has a standing of its own";
-            findings.refused_as("policy.bad_test", &at, message, "remove one of the two")
+            at.refused_as("policy.bad_test", message, "remove one of the two")
         }
     }
 }
 
-fn expectation(fields: &Fields<'_>, findings: &mut Findings) -> Option<Expectation> {
-    let before = findings.0.len();
-    let action = fields.choice("action", keys::ACTIONS, findings);
-    let reason = fields.choice("reason", keys::REASONS, findings);
-    let access = fields.choice("expect", [Access::Allow, Access::Disallow], findings);
-    let line = fields.some_number("line", findings);
-    let train_ai = preference("train_ai", fields, findings);
-    let search = preference("search", fields, findings);
-    let mut header =
-        |key: &str| fields.take(key).and_then(|at| at.text(findings)).map(str::to_owned);
+fn expectation(fields: &Fields<'_>) -> Option<Expectation> {
+    let (at, before) = (fields.at(), fields.at().sink.count());
     let expected = Expectation {
-        access,
-        action,
-        line,
-        reason,
-        train_ai,
-        search,
-        robots_tag: header("robots_tag"),
-        x_robots_tag: header("x_robots_tag"),
+        access: fields.find("expect"),
+        action: fields.find("action"),
+        line: fields.find("line"),
+        reason: fields.find("reason"),
+        train_ai: fields.read("train_ai", preference),
+        search: fields.read("search", preference),
+        robots_tag: fields.find("robots_tag"),
+        x_robots_tag: fields.find("x_robots_tag"),
     };
-    if action == Some("throttle") {
+    if expected.action == Some("throttle") {
         let message = "a single request is never throttled";
         let help = "expect 'log' or 'pass'; a request is throttled if it follows another too soon";
-        findings.add(fields.at(), Diagnostic::warning("policy.bad_test", message).help(help));
+        at.add(Diagnostic::warning("policy.bad_test", message).help(help));
     }
-    if findings.0.len() > before && expected == Expectation::default() {
-        return None;
+    if expected != Expectation::default() {
+        return Some(expected);
     }
-    if expected == Expectation::default() {
+    if at.sink.count() == before {
         let help = "add 'expect: disallow' or 'action: block', for example";
-        return findings.refused_as(
-            "policy.bad_test",
-            fields.at(),
-            "the test expects nothing",
-            help,
-        );
+        at.refuse_as("policy.bad_test", "the test expects nothing", help);
     }
-    Some(expected)
+    None
 }
 
 /// A preference; without quotes, it is a word of YAML for a switch or a text.
-fn preference(key: &str, fields: &Fields<'_>, findings: &mut Findings) -> Option<&'static str> {
-    let said = fields.read(key, preferences::preference, findings)?;
+fn preference(at: &At<'_>) -> Option<&'static str> {
+    let said = preferences::preference(at)?;
     Some(if said == Preference::Allow { "yes" } else { "no" })
 }
 
 /// The name of the site that a path belongs to; `Some(None)` if the URL tells it.
 #[expect(clippy::option_option, reason = "the outer one is a finding")]
-fn site(
-    fields: &Fields<'_>,
-    url: &At<'_>,
-    target: &str,
-    sites: &[Site],
-    findings: &mut Findings,
-) -> Option<Option<String>> {
+fn site(fields: &Fields<'_>, url: &At<'_>, target: &str, sites: &[Site]) -> Option<Option<String>> {
     let authority = target.split_once("://").filter(|_| !target.starts_with('/'));
     let host = authority.map(|(_, rest)| host_of(rest));
     match (fields.take("site"), host) {
-        (None, Some(host)) => known_site(&host, url, sites, findings).map(|_| None),
+        (None, Some(host)) => known_site(&host, url, sites).map(|_| None),
         (Some(at), None) => {
-            let name = at.text(findings)?.to_ascii_lowercase();
+            let name = at.text()?.to_ascii_lowercase();
             // A site that begins with a wildcard has a name that is none of its hosts.
             let named = sites.iter().find(|site| site.name() == name);
-            let site = named.or_else(|| known_site(&name, &at, sites, findings));
+            let site = named.or_else(|| known_site(&name, &at, sites));
             site.map(|site| Some(site.name().to_owned()))
         }
-        (Some(at), Some(_)) => findings.refused_as(
-            "policy.bad_test",
-            &at,
-            "the URL has a host",
-            "remove one of the two",
-        ),
+        (Some(at), Some(_)) => {
+            at.refused_as("policy.bad_test", "the URL has a host", "remove one of the two")
+        }
         (None, None) if !target.starts_with('/') => {
             let message = format!("'{}' is neither a URL nor a path", shown(target));
-            findings.refused(url, message, "begin with https:// or with '/'")
+            url.refused(message, "begin with https:// or with '/'")
         }
         (None, None) => match sites {
             [] | [_] => Some(None),
@@ -307,7 +257,7 @@ fn site(
                 if default.is_none() {
                     let message = "a path belongs to no site here";
                     let help = format!("add 'site', one of {}", names_of(sites).join(", "));
-                    findings.refuse_as("policy.bad_test", url, message, help);
+                    url.refuse_as("policy.bad_test", message, help);
                 }
                 default.map(|site| Some(site.name().to_owned()))
             }
@@ -327,12 +277,7 @@ fn host_of(rest: &str) -> String {
 }
 
 /// The site of a host; a finding if there is none.
-pub(super) fn known_site<'s>(
-    host: &str,
-    at: &At<'_>,
-    sites: &'s [Site],
-    findings: &mut Findings,
-) -> Option<&'s Site> {
+pub(super) fn known_site<'s>(host: &str, at: &At<'_>, sites: &'s [Site]) -> Option<&'s Site> {
     let has = |site: &&Site| {
         site.hosts.iter().any(|one| match one {
             Host::Exact(own) => own == host || split_port(own).is_some_and(|(own, _)| own == host),
@@ -348,7 +293,7 @@ pub(super) fn known_site<'s>(
             None => format!("the hosts are {}", names.join(", ")),
         };
         let message = format!("no site has the host '{}'", shown(host));
-        findings.refuse_as("policy.unknown_host", at, message, help);
+        at.refuse_as("policy.unknown_host", message, help);
     }
     found
 }

@@ -1,13 +1,10 @@
 //! The `timeouts` of the `server` section, and those of a site.
 
-use std::{ops::RangeInclusive, time::Duration};
+use std::time::Duration;
 
 use crate::rules::keys;
 
-use super::{fields::Fields, findings::Findings};
-
-/// The times that a limit takes.
-const RANGE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(86_400);
+use super::fields::{Fields, defaults};
 
 /// Time limits. All of them are set, because the proxy library has no limits of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,52 +46,51 @@ pub struct OriginTimeouts {
 
 impl Default for OriginTimeouts {
     fn default() -> Self {
-        let (none, findings) = (Fields::absent(&keys::SITE), &mut Findings::default());
-        read_of_site(&none, &Timeouts::default(), findings)
+        Self::of(&Timeouts::default())
+    }
+}
+
+impl OriginTimeouts {
+    /// Those that a site leaves to the server.
+    const fn of(server: &Timeouts) -> Self {
+        Self {
+            connect: server.origin_connect,
+            read: server.origin_read,
+            write: server.origin_write,
+            tunnel: server.tunnel_idle,
+        }
     }
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        limits(&Fields::absent(&keys::TIMEOUTS), &mut Findings::default())
+        defaults(&keys::TIMEOUTS, read)
     }
 }
 
 /// Reads the section; every limit that it leaves out has its default.
-pub(super) fn read(server: &Fields<'_>, findings: &mut Findings) -> Timeouts {
-    limits(&Fields::of(server.take("timeouts").as_ref(), &keys::TIMEOUTS, findings), findings)
-}
-
-fn limits(fields: &Fields<'_>, findings: &mut Findings) -> Timeouts {
-    let mut limit = |key| fields.time(key, RANGE, findings);
+pub(super) fn read(fields: &Fields<'_>) -> Timeouts {
     Timeouts {
-        client_keepalive: limit("client_keepalive"),
-        client_read: limit("client_read"),
-        client_write: limit("client_write"),
-        origin_connect: limit("origin_connect"),
-        origin_read: limit("origin_read"),
-        origin_write: limit("origin_write"),
-        origin_keepalive: limit("origin_keepalive"),
-        origin_lookup: limit("origin_lookup"),
-        tunnel_idle: limit("tunnel_idle"),
-        drain: limit("drain"),
+        client_keepalive: fields.get("client_keepalive"),
+        client_read: fields.get("client_read"),
+        client_write: fields.get("client_write"),
+        origin_connect: fields.get("origin_connect"),
+        origin_read: fields.get("origin_read"),
+        origin_write: fields.get("origin_write"),
+        origin_keepalive: fields.get("origin_keepalive"),
+        origin_lookup: fields.get("origin_lookup"),
+        tunnel_idle: fields.get("tunnel_idle"),
+        drain: fields.get("drain"),
     }
 }
 
 /// Reads the time limits of a site; one that it leaves out is the server's.
-pub(super) fn read_of_site(
-    site: &Fields<'_>,
-    server: &Timeouts,
-    findings: &mut Findings,
-) -> OriginTimeouts {
-    let fields = Fields::of(site.take("timeouts").as_ref(), &keys::SITE_TIMEOUTS, findings);
-    let mut limit = |key, server| {
-        fields.take(key).and_then(|at| at.duration(RANGE, findings)).unwrap_or(server)
-    };
+pub(super) fn read_of_site(fields: &Fields<'_>, server: &Timeouts) -> OriginTimeouts {
+    let of_server = OriginTimeouts::of(server);
     OriginTimeouts {
-        connect: limit("origin_connect", server.origin_connect),
-        read: limit("origin_read", server.origin_read),
-        write: limit("origin_write", server.origin_write),
-        tunnel: limit("tunnel_idle", server.tunnel_idle),
+        connect: fields.find("origin_connect").unwrap_or(of_server.connect),
+        read: fields.find("origin_read").unwrap_or(of_server.read),
+        write: fields.find("origin_write").unwrap_or(of_server.write),
+        tunnel: fields.find("tunnel_idle").unwrap_or(of_server.tunnel),
     }
 }

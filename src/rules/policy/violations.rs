@@ -1,31 +1,18 @@
 //! The `violations` section.
 
 use std::{
-    ops::RangeInclusive,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use crate::rules::keys;
+use crate::base::text::words;
 
 use super::{
     database::{self, Database},
     fields::Fields,
-    findings::Findings,
-    scalar::path,
+    setting::Setting,
     shape::At,
 };
-
-/// How long records are kept by default: 90 days.
-pub const DEFAULT_RETENTION: Duration = Duration::from_secs(90 * DAY.as_secs());
-
-/// How large the database may become by default: 2 GiB.
-pub const DEFAULT_MAX_SIZE: u64 = 2 << 30;
-
-/// The least and the most of it. A batch of the longest records has to fit many times.
-const MAX_SIZES: RangeInclusive<u64> = 16 << 20..=16 << 40;
-
-const DAY: Duration = Duration::from_secs(86_400);
 
 /// The `violations` section: where and how long records are kept, and how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,24 +46,28 @@ impl Violations {
     }
 }
 
-/// The recorded part of a client's address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClientIp {
-    /// The whole address.
-    Full,
-    /// Its network: /24 of IPv4, /48 of IPv6.
-    Network,
-    /// A hash with a key that changes each day and is never stored.
-    Hash,
+words! {
+    /// The recorded part of a client's address.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ClientIp {
+        /// The whole address.
+        Full = "full",
+        /// Its network: /24 of IPv4, /48 of IPv6.
+        Network = "network",
+        /// A hash with a key that changes each day and is never stored.
+        Hash = "hash",
+    }
 }
 
-/// What happens to a damaged database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnDamage {
-    /// It stays as it is; records wait in memory.
-    Keep,
-    /// It is moved aside, and a new one is started.
-    Rotate,
+words! {
+    /// What happens to a damaged database.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum OnDamage {
+        /// It stays as it is; records wait in memory.
+        Keep = "keep",
+        /// It is moved aside, and a new one is started.
+        Rotate = "rotate",
+    }
 }
 
 /// The destination of lines.
@@ -88,30 +79,29 @@ pub enum Log {
     Stdout,
 }
 
-/// Reads the `violations` section; without one, JSON lines go to standard output.
-pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Violations {
-    let fields = Fields::of(at, &keys::VIOLATIONS, findings);
-    let (file, clickhouse) = (fields.take("database"), fields.take("clickhouse"));
-    let on_damage = [OnDamage::Keep, OnDamage::Rotate];
-    let client_ips = [ClientIp::Full, ClientIp::Network, ClientIp::Hash];
+/// Reads the `violations` section of a policy; without one, JSON lines go to standard output.
+pub(super) fn read(policy: &Fields<'_>) -> Violations {
+    let fields = policy.section("violations");
     Violations {
-        database: database::read(file.as_ref(), clickhouse.as_ref(), findings),
-        on_damage: fields.choice("on_damage", on_damage, findings).unwrap_or(OnDamage::Keep),
-        log: match at {
+        database: database::read(&fields),
+        on_damage: fields.get("on_damage"),
+        log: match policy.take("violations") {
             None => Some(Log::Stdout),
-            Some(_) => fields.read("log", destination, findings),
+            Some(_) => fields.find("log"),
         },
-        retention: fields.time("retention", Duration::from_secs(3_600)..=3_650 * DAY, findings),
-        max_size: fields.size("max_size", MAX_SIZES, findings),
-        queue: fields.number("queue", findings),
-        detail: fields.number("detail", findings),
-        redact_query: fields.each("redact_query", At::owned_text, findings),
-        client_ip: fields.choice("client_ip", client_ips, findings).unwrap_or(ClientIp::Full),
+        retention: fields.get("retention"),
+        max_size: fields.get("max_size"),
+        queue: fields.get("queue"),
+        detail: fields.get("detail"),
+        redact_query: fields.all("redact_query"),
+        client_ip: fields.get("client_ip"),
     }
 }
 
 /// A file, or `stdout`.
-pub(super) fn destination(at: &At<'_>, findings: &mut Findings) -> Option<Log> {
-    let path = path(at, findings)?;
-    Some(if path.as_os_str() == "stdout" { Log::Stdout } else { Log::File(path) })
+impl Setting for Log {
+    fn read(at: &At<'_>) -> Option<Self> {
+        let path = PathBuf::read(at)?;
+        Some(if path.as_os_str() == "stdout" { Self::Stdout } else { Self::File(path) })
+    }
 }

@@ -2,19 +2,15 @@
 
 use std::time::Duration;
 
-use crate::{base::product_token::ProductToken, rules::keys};
+use crate::base::product_token::ProductToken;
 
 use super::{
     backend::path,
-    findings::Findings,
     host::Host,
-    names::{Names, Selection},
+    names::Names,
     origin::{self, Origin},
     shape::At,
 };
-
-const SHORTEST: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(86_400);
 
 /// How Beadle looks at a site from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,28 +41,17 @@ pub(super) fn read(
     at: &At<'_>,
     (hosts, is_default): (&[Host], bool),
     names: &Names<'_>,
-    findings: &mut Findings,
 ) -> Option<Watch> {
-    let fields = at.fields(&keys::WATCH, findings)?;
-    let every = fields.time("every", SHORTEST..=LONGEST, findings);
-    let pages = fields.each("pages", path, findings);
-    let mut crawlers = Vec::new();
-    for item in fields.list("user_agents", findings) {
-        match names.select(&item, findings) {
-            Some(Selection::Tokens(tokens)) => crawlers.extend(tokens),
-            Some(Selection::Star) => {
-                findings.refuse(&item, "'*' is no crawler's name", "name the crawlers");
-            }
-            None => {}
-        }
-    }
+    let fields = at.fields()?;
+    let (every, pages) = (fields.get("every"), fields.each("pages", path));
+    let crawlers = names.crawlers(&fields.list("user_agents"));
     let help = "write 'url: https://www.example.com', the address that people use";
-    let at = fields.require("url", help, findings)?;
-    let url = origin::read(&at, findings)?;
+    let at = fields.require("url", help)?;
+    let url = origin::read(&at)?;
     let watch = Watch { url, every, pages, crawlers };
     if !is_default && !watch.is_of(hosts) {
         let message = format!("'{}' is no host of this site", watch.url.host);
-        return findings.refused(&at, message, "add it to 'hosts', or name one of them");
+        return at.refused(message, "add it to 'hosts', or name one of them");
     }
     Some(watch)
 }

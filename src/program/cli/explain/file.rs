@@ -50,7 +50,7 @@ impl Groups {
         let known = catalogue.find(token).map_or(declared, Name::Known);
         // The RFC knows no aliases: a group of exactly this name comes first.
         let named = if matcher.group(token).is_some() { declared } else { known };
-        let star_binds = policy::Enforcement::default().star_binds;
+        let star_binds = policy::default_star_binds();
         Self {
             // RFC 9309 §2.2.1 binds each crawler without a group of its own by `*`.
             by_rfc: enforce::group_for(matcher, &Class::ALL, named),

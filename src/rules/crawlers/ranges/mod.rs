@@ -5,30 +5,19 @@
 //! address. The caller keeps the last good copy: a refused list says nothing about any client.
 //!
 //! This folder does not fetch, and it does not decide what an unlisted address means.
-//!
-//! ```text
-//! limits, family    the limits of a list; the families of addresses
-//! prefix            one entry: text -> prefixes
-//! refusal, list     the reasons to refuse a list; a list that was accepted
-//! entries           the entries of a list while it is read
-//! keys              names of members and columns that contain addresses
-//! html, json, rows  one format each: text -> entries
-//! format            the choice of the format: octets -> list
-//! table             many lists: address -> lists
-//! ```
 
-mod bounds;
-mod entries;
-mod family;
-mod format;
-mod html;
-mod json;
-mod list;
-mod member_names;
-mod prefix;
-mod refusal;
-mod rows;
-mod table;
+mod bounds; // the limits of a list
+mod entries; // the entries of a list while it is read
+mod family; // the families of addresses
+mod format; // the choice of the format: octets -> list
+mod html; // a page
+mod json; // JSON of any shape
+mod list; // a list that was accepted
+mod member_names; // names of members and columns that contain addresses
+mod prefix; // one entry: text -> prefixes
+mod refusal; // the reasons to refuse a list
+mod rows; // lines
+mod table; // many lists: address -> lists
 
 pub use bounds::{MAX_OCTETS, MAX_PREFIXES};
 pub use family::{Families, Family};

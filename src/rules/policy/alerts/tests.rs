@@ -23,7 +23,7 @@ fn an_alert_gets_all_events_unless_it_names_some() {
     assert_eq!(secret_file.as_deref(), Some("key".as_ref()));
     assert_eq!(format!("{found:?}"), "https://hooks.example.com:8443");
     assert_eq!(all[0].shown(), "https://hooks.example.com:8443");
-    assert_eq!(all[0].violations_per_minute, DEFAULT_VIOLATIONS_PER_MINUTE);
+    assert_eq!(all[0].violations_per_minute, 600);
     let some = "{ url: http://127.0.0.1:9, secret_file: key, on: [breaker_open, impostors], \
                 impostors_per_minute: 5 }";
     let some = alerts(some).unwrap();

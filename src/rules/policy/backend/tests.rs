@@ -48,7 +48,7 @@ fn forms_are_all_those_of_a_list_or_what_a_probe_finds() {
     let two = site("forms: [trim_dots, merge_slashes]");
     assert_eq!(two, ("merge_slashes, trim_dots".to_owned(), merged.with(Steps::TRIM_DOTS), None));
     assert_eq!(site("forms: []"), (String::new(), Steps::NONE, None));
-    assert_eq!(keys::STEPS, Steps::NAMED.map(|(name, _)| name));
+    assert_eq!(crate::rules::keys::STEPS, Steps::NAMED.map(|(name, _)| name));
 }
 
 #[test]

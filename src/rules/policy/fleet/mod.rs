@@ -2,18 +2,15 @@
 
 use std::path::PathBuf;
 
-use crate::{formats::valkey::Address, rules::keys};
+use crate::{base::text::words, formats::valkey::Address};
 
-use super::{findings::Findings, shape::At};
+use super::shape::At;
 
 pub(super) use self::likeness::fingerprint;
 
 mod likeness; // the policy without what may differ from node to node
 #[cfg(test)]
 mod tests;
-
-/// The default of the prefix of all keys.
-pub const DEFAULT_FLEET_PREFIX: &str = "beadle";
 
 /// The most octets of a node's name.
 const LONGEST_NAME: usize = 64;
@@ -40,62 +37,48 @@ pub struct Fleet {
     pub fingerprint: String,
 }
 
-/// What a node does with violations while it hears nothing of the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Alone {
-    /// Excuses them: another node may have published other rules.
-    #[default]
-    Excuse,
-    /// Judges by the rules that it knows.
-    Judge,
+words! {
+    /// What a node does with violations while it hears nothing of the others.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Alone {
+        /// Excuses them: another node may have published other rules.
+        Excuse = "excuse",
+        /// Judges by the rules that it knows.
+        Judge = "judge",
+    }
 }
 
 /// Reads the section; without one there is no fleet. `fingerprint` is that of [`Fleet`].
-pub(super) fn read(
-    at: Option<&At<'_>>,
-    fingerprint: impl FnOnce() -> String,
-    findings: &mut Findings,
-) -> Option<Fleet> {
-    let at = at?;
-    let fields = at.fields(&keys::FLEET, findings)?;
+pub(super) fn read(at: Option<&At<'_>>, fingerprint: impl FnOnce() -> String) -> Option<Fleet> {
+    let fields = at?.fields()?;
     let help = "write 'shared: redis://…', the server that all nodes share";
-    let shared = fields.require("shared", help, findings);
-    let shared = shared.and_then(|at| address(&at, findings));
-    let node = fields.take("node").and_then(|at| name(&at, LONGEST_NAME, findings));
-    if let (Some(at), Some(shared)) = (fields.take("ca_file"), &shared)
-        && !shared.tls
-    {
+    let shared = fields.required("shared", help, address);
+    let node = fields.read("node", |at| name(at, LONGEST_NAME));
+    let has_tls = shared.as_ref().is_none_or(|shared| shared.tls);
+    if let Some(at) = fields.take("ca_file").filter(|_| !has_tls) {
         let help = "write rediss:// in 'shared', or leave 'ca_file' out";
-        findings.refuse(&at, "the connection has no TLS", help);
+        at.refuse("the connection has no TLS", help);
     }
-    let password_file = fields.some_file("password_file", findings);
-    let ca_file = fields.some_file("ca_file", findings);
-    let prefix = fields.take("prefix").and_then(|at| name(&at, LONGEST_PREFIX, findings));
-    let alone = fields.choice("alone", [Alone::Excuse, Alone::Judge], findings);
-    Some(Fleet {
-        shared: shared?,
-        node,
-        password_file,
-        ca_file,
-        prefix: prefix.unwrap_or_else(|| DEFAULT_FLEET_PREFIX.to_owned()),
-        alone: alone.unwrap_or_default(),
-        fingerprint: fingerprint(),
-    })
+    let (password_file, ca_file) = (fields.find("password_file"), fields.find("ca_file"));
+    let prefix = fields.get_with("prefix", |at| name(at, LONGEST_PREFIX));
+    let alone = fields.get("alone");
+    let (shared, fingerprint) = (shared?, fingerprint());
+    Some(Fleet { shared, node, password_file, ca_file, prefix, alone, fingerprint })
 }
 
 /// The address of the shared server. A refusal never shows it: it may hold a password.
-fn address(at: &At<'_>, findings: &mut Findings) -> Option<Address> {
-    match Address::parse(at.text(findings)?) {
+fn address(at: &At<'_>) -> Option<Address> {
+    match Address::parse(at.text()?) {
         Ok(address) => Some(address),
-        Err(fault) => findings.refused(at, fault.message, fault.help),
+        Err(fault) => at.refused(fault.message, fault.help),
     }
 }
 
 /// A short name that is safe in keys, logs and labels.
-fn name(at: &At<'_>, longest: usize, findings: &mut Findings) -> Option<String> {
+fn name(at: &At<'_>, longest: usize) -> Option<String> {
     let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let is_name = |text: &str| (1..=longest).contains(&text.len()) && text.chars().all(is_fine);
     let help = format!("write at most {longest} letters, digits, '.', '-' and '_'");
     let parse = |text: &str| is_name(text).then(|| text.to_owned());
-    at.parsed(parse, "is not a name", &help, findings)
+    at.parsed(parse, "is not a name", &help)
 }

@@ -19,7 +19,7 @@ fn fleet(section: &str) -> Result<Fleet, String> {
 fn a_fleet_needs_only_the_shared_server() {
     let least = fleet("{ shared: redis://a }").unwrap();
     assert_eq!(least.shared.to_string(), "redis://a:6379/0");
-    assert_eq!((least.prefix.as_str(), least.alone), (DEFAULT_FLEET_PREFIX, Alone::Excuse));
+    assert_eq!((least.prefix.as_str(), least.alone), ("beadle", Alone::Excuse));
     assert_eq!((least.node, least.password_file, least.ca_file), (None, None, None));
     let all = "{ shared: rediss://u@a, node: edge-1, password_file: p, ca_file: c, prefix: x, \
                alone: judge }";

@@ -33,7 +33,7 @@ fn by_default_the_policy_is_the_source_and_a_day_the_window() {
     assert_eq!(findings, ["policy.no_rules"]);
     let Site { robots_txt, enforcement, .. } = site.expect("a warning");
     assert_eq!((robots_txt.source, enforcement.grace), (Source::Policy, Grace::Count));
-    assert_eq!(robots_txt.cache_window, DEFAULT_CACHE_WINDOW);
+    assert_eq!(robots_txt.cache_window, Duration::from_secs(86_400));
     assert_eq!(robots_txt.vanish_after, Duration::from_secs(86_400));
     assert!(!robots_txt.accept_full_disallow && robots_txt.overriding.is_empty());
 }

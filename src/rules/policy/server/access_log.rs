@@ -1,13 +1,8 @@
 //! The `server.access_log` key.
 
-use crate::rules::keys;
+use crate::base::text::words;
 
-use super::super::{
-    fields::Fields,
-    findings::Findings,
-    violations::{Log, destination},
-    yaml::Value,
-};
+use super::super::{fields::Fields, setting::Setting, violations::Log};
 
 /// The log of all requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,28 +13,28 @@ pub struct AccessLog {
     pub format: AccessFormat,
 }
 
-/// The form of a line in the access log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AccessFormat {
-    /// A JSON object (the default).
-    #[default]
-    Json,
-    /// NCSA's combined form.
-    Combined,
+words! {
+    /// The form of a line in the access log.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum AccessFormat {
+        /// A JSON object (the default).
+        #[default]
+        Json = "json",
+        /// NCSA's combined form.
+        Combined = "combined",
+    }
 }
 
 /// Reads a file, `stdout`, or a mapping with `file` and `format`.
-pub(super) fn read(fields: &Fields<'_>, findings: &mut Findings) -> Option<AccessLog> {
+pub(super) fn read(fields: &Fields<'_>) -> Option<AccessLog> {
     let at = fields.take("access_log")?;
-    let format = AccessFormat::default();
-    let Value::Map(_) = at.node.value else {
-        return Some(AccessLog { log: destination(&at, findings)?, format });
-    };
-    let fields = at.fields(&keys::ACCESS_LOG, findings)?;
-    let formats = [AccessFormat::Json, AccessFormat::Combined];
-    let format = fields.choice("format", formats, findings);
-    let named = fields.require("file", "name a file, or write 'file: stdout'", findings)?;
-    Some(AccessLog { log: destination(&named, findings)?, format: format.unwrap_or_default() })
+    if !at.is_map() {
+        return Some(AccessLog { log: Log::read(&at)?, format: AccessFormat::default() });
+    }
+    let fields = at.fields()?;
+    let format = fields.get("format");
+    let log = fields.required("file", "name a file, or write 'file: stdout'", Log::read)?;
+    Some(AccessLog { log, format })
 }
 
 #[cfg(test)]

@@ -2,20 +2,14 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use crate::rules::keys;
-
 use super::super::{
     fields::Fields,
-    findings::Findings,
     host::{self, Host},
-    scalar::socket,
+    setting::Setting,
     shape::At,
-    yaml::Value,
 };
-use super::{
-    address::{DEFAULT_ADMIN, clash, known},
-    listener::Listener,
-};
+
+use super::listener::{Listener, clash};
 
 /// The admin listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,49 +32,44 @@ impl Admin {
 }
 
 /// `127.0.0.1:9090`, `off`, or a mapping with `address`, `hosts` and `token_file`.
-pub(super) fn admin(
-    fields: &Fields<'_>,
-    listen: &[Listener],
-    findings: &mut Findings,
-) -> Option<Admin> {
+pub(super) fn admin(fields: &Fields<'_>, listen: &[Listener]) -> Option<Admin> {
     let clashes = |address| {
         let listeners = listen.iter().map(|listener| listener.address);
         clash(&listeners.chain([address]).collect::<Vec<_>>()) == Some(address)
     };
-    let refuse_default = |findings: &mut Findings| {
-        let address = known(DEFAULT_ADMIN);
+    let refuse_default = |address: SocketAddr| {
         if clashes(address) {
-            let at = fields.at().child("listen");
             let help = "choose another port, or set 'admin' to another";
-            findings.refuse(&at, format!("{address} is the admin listener's"), help);
+            let message = format!("{address} is the admin listener's");
+            fields.at().child("listen").refuse(message, help);
         }
         address
     };
     let Some(at) = fields.take("admin") else {
-        return Some(Admin::at(refuse_default(findings)));
+        return Some(Admin::at(refuse_default(fields.get("admin"))));
     };
     if at.node.is_text("off") {
         return None;
     }
-    let Value::Map(_) = at.node.value else {
-        let address = socket(&at, findings)?;
-        return Some(Admin::at(private(&at, address, clashes(address), None, findings)));
-    };
-    let fields = at.fields(&keys::ADMIN, findings)?;
-    let hosts = fields.each("hosts", host::read, findings);
-    let token_file = fields.some_file("token_file", findings);
+    if !at.is_map() {
+        let address = SocketAddr::read(&at)?;
+        return Some(Admin::at(private(&at, address, clashes(address), None)));
+    }
+    let fields = at.fields()?;
+    let hosts = fields.each("hosts", host::read);
+    let token_file: Option<PathBuf> = fields.find("token_file");
     let address = match fields.take("address") {
-        None => refuse_default(findings),
+        None => refuse_default(fields.get("address")),
         Some(at) => {
-            let address = socket(&at, findings)?;
-            private(&at, address, clashes(address), token_file.as_ref(), findings)
+            let address = SocketAddr::read(&at)?;
+            private(&at, address, clashes(address), token_file.as_ref())
         }
     };
-    let edit = fields.is("edit", findings);
+    let edit = fields.get("edit");
     if let Some(at) = fields.take("edit").filter(|_| edit && token_file.is_none()) {
         let message = "every program on the machine could change the policy";
         let help = "add 'token_file' with the file of a secret, or remove 'edit'";
-        findings.refuse_as("policy.open_edit", &at, message, help);
+        at.refuse_as("policy.open_edit", message, help);
     }
     Some(Admin { address, hosts, token_file, edit })
 }
@@ -91,14 +80,13 @@ fn private(
     address: SocketAddr,
     clashes: bool,
     token_file: Option<&PathBuf>,
-    findings: &mut Findings,
 ) -> SocketAddr {
     if clashes {
-        findings.refuse(at, "a listener has this address", "choose another port");
+        at.refuse("a listener has this address", "choose another port");
     } else if !address.ip().is_loopback() && token_file.is_none() {
         let message = format!("{address} is open to other machines, without a token");
         let help = "add 'token_file' with the file of a secret, or use 127.0.0.1";
-        findings.refuse(at, message, help);
+        at.refuse(message, help);
     }
     address
 }

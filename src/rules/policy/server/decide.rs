@@ -4,10 +4,7 @@ use std::net::SocketAddr;
 
 use ipnet::IpNet;
 
-use crate::rules::{
-    keys,
-    policy::{fields::Fields, findings::Findings, scalar::socket, shape::At, yaml::Value},
-};
+use super::super::{fields::Fields, setting::Setting, shape::At};
 
 /// The listener for questions of other servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,32 +21,26 @@ pub(super) fn read(
     fields: &Fields<'_>,
     is_taken: impl Fn(SocketAddr) -> bool,
     trusted: &[IpNet],
-    findings: &mut Findings,
 ) -> Option<Decide> {
     let at = fields.take("decide")?;
-    let (at, refuse_status) = match at.node.value {
-        Value::Map(_) => {
-            let fields = at.fields(&keys::DECIDE, findings)?;
-            let status = fields.some_number("refuse_status", findings);
-            (fields.require("address", "write 'address: 127.0.0.1:9091'", findings)?, status)
+    let (at, refuse_status) = match at.is_map() {
+        true => {
+            let fields = at.fields()?;
+            let status = fields.find("refuse_status");
+            (fields.require("address", "write 'address: 127.0.0.1:9091'")?, status)
         }
-        _ => (at, None),
+        false => (at, None),
     };
-    let address = socket(&at, findings)?;
+    let address = SocketAddr::read(&at)?;
     if is_taken(address) {
-        findings.refuse(&at, "another listener has this address", "choose another port");
+        at.refuse("another listener has this address", "choose another port");
     }
-    refuse_unreachable(&at, address, trusted, findings);
+    refuse_unreachable(&at, address, trusted);
     Some(Decide { address, refuse_status })
 }
 
 /// Refuses a listener that no trusted peer can reach: it would refuse every request of the sites.
-fn refuse_unreachable(
-    at: &At<'_>,
-    address: SocketAddr,
-    trusted: &[IpNet],
-    findings: &mut Findings,
-) {
+fn refuse_unreachable(at: &At<'_>, address: SocketAddr, trusted: &[IpNet]) {
     let reaches = |network: &IpNet| {
         !address.ip().is_loopback()
             || network.contains(&address.ip())
@@ -58,7 +49,7 @@ fn refuse_unreachable(
     if !trusted.iter().any(reaches) {
         let message = "no server may ask here: only 'trusted_proxies' may";
         let help = "name the server that asks, for example 'trusted_proxies: [127.0.0.1]'";
-        findings.refuse(at, message, help);
+        at.refuse(message, help);
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::rules::keys;
 
-use super::super::{fields::Fields, findings::Findings};
+use super::super::fields::{Fields, defaults};
 
 /// Limits for clients and their connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,28 +43,21 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        limits(&Fields::absent(&keys::LIMITS), &mut Findings::default())
+        defaults(&keys::LIMITS, read)
     }
 }
 
 /// Reads the section; every limit that it leaves out has its default.
-pub(super) fn read(server: &Fields<'_>, findings: &mut Findings) -> Limits {
-    limits(&Fields::of(server.take("limits").as_ref(), &keys::LIMITS, findings), findings)
-}
-
-fn limits(fields: &Fields<'_>, findings: &mut Findings) -> Limits {
-    let times = Duration::from_secs(1)..=Duration::from_secs(600);
-    // Above this, the parser of the proxy library refuses a header.
-    let size = fields.size("header_size", 4 << 10..=1_000 << 10, findings);
+pub(super) fn read(fields: &Fields<'_>) -> Limits {
     Limits {
-        header_time: fields.time("header_time", times.clone(), findings),
-        header_size: usize::try_from(size).unwrap_or(usize::MAX),
-        header_fields: fields.number("header_fields", findings),
-        body_rate: fields.number("body_rate", findings),
-        connections: fields.number("connections", findings),
-        connections_per_network: fields.number("connections_per_network", findings),
-        requests: fields.some_number("requests", findings),
-        requests_per_network: fields.some_number("requests_per_network", findings),
-        handshake_time: fields.time("handshake_time", times, findings),
+        header_time: fields.get("header_time"),
+        header_size: fields.get("header_size"),
+        header_fields: fields.get("header_fields"),
+        body_rate: fields.get("body_rate"),
+        connections: fields.get("connections"),
+        connections_per_network: fields.get("connections_per_network"),
+        requests: fields.find("requests"),
+        requests_per_network: fields.find("requests_per_network"),
+        handshake_time: fields.get("handshake_time"),
     }
 }

@@ -2,13 +2,9 @@
 
 use std::net::SocketAddr;
 
-use crate::rules::keys;
+use super::super::{fields::Fields, setting::Setting, shape::At};
 
-use super::super::{fields::Fields, findings::Findings, scalar::socket, shape::At, yaml::Value};
-use super::{
-    address::{DEFAULT_LISTEN, clash, known},
-    tls::{Tls, tls},
-};
+use super::tls::{Tls, tls};
 
 /// A socket that takes requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,37 +32,45 @@ impl Listener {
     }
 }
 
-pub(super) fn listeners(fields: &Fields<'_>, findings: &mut Findings) -> Vec<Listener> {
-    let Some(at) = fields.take("listen") else {
-        return vec![Listener::plain(known(DEFAULT_LISTEN))];
-    };
-    let items = at.items(findings);
-    if items.is_empty() {
-        findings.refuse(&at, "no listener", format!("write '- address: {DEFAULT_LISTEN}'"));
+pub(super) fn listeners(fields: &Fields<'_>) -> Vec<Listener> {
+    let listeners: Vec<Listener> = fields.all("listen");
+    let Some(at) = fields.take("listen") else { return listeners };
+    if at.elements().is_empty() {
+        at.refuse("no listener", "write '- address: 0.0.0.0:8080'");
     }
-    let listeners: Vec<Listener> =
-        items.iter().filter_map(|item| listener(item, findings)).collect();
     let sockets: Vec<SocketAddr> = listeners.iter().map(|listener| listener.address).collect();
     if let Some(twice) = clash(&sockets) {
-        findings.refuse(&at, format!("{twice} stands here twice"), "keep one of the two");
+        at.refuse(format!("{twice} stands here twice"), "keep one of the two");
     }
     listeners
 }
 
 /// `0.0.0.0:8080`, or a mapping with `address` and `tls`.
-fn listener(at: &At<'_>, findings: &mut Findings) -> Option<Listener> {
-    if !matches!(at.node.value, Value::Map(_)) {
-        return Some(Listener::plain(socket(at, findings)?));
+impl Setting for Listener {
+    fn read(at: &At<'_>) -> Option<Self> {
+        if !at.is_map() {
+            return Some(Self::plain(SocketAddr::read(at)?));
+        }
+        let fields = at.fields()?;
+        let address = fields.required("address", "write 'address: 0.0.0.0:8080'", SocketAddr::read);
+        let tls = fields.read("tls", tls);
+        let is_redirect = fields.find::<&str>("redirect").is_some();
+        if let (Some(at), Some(_)) = (fields.take("redirect"), fields.take("tls")) {
+            at.refuse("a redirect to HTTPS where HTTPS is", "remove one of the two");
+        }
+        let proxy_protocol = fields.get("proxy_protocol");
+        Some(Self { address: address?, tls, is_redirect, proxy_protocol })
     }
-    let fields = at.fields(&keys::LISTENER, findings)?;
-    let address = fields.require("address", "write 'address: 0.0.0.0:8080'", findings);
-    let tls = fields.read("tls", tls, findings);
-    let is_redirect = fields.choice("redirect", [true], findings);
-    if let (Some(at), Some(_)) = (fields.take("redirect"), fields.take("tls")) {
-        findings.refuse(&at, "a redirect to HTTPS where HTTPS is", "remove one of the two");
-    }
-    let is_redirect = is_redirect.unwrap_or_default();
-    let proxy_protocol = fields.is("proxy_protocol", findings);
-    let address = socket(&address?, findings)?;
-    Some(Listener { address, tls, is_redirect, proxy_protocol })
+}
+
+/// The first socket that needs the port of an earlier one. An unspecified address needs it on all
+/// addresses.
+pub(super) fn clash(sockets: &[SocketAddr]) -> Option<SocketAddr> {
+    let same = |a: &SocketAddr, b: &SocketAddr| {
+        let overlap = a.ip() == b.ip() || a.ip().is_unspecified() || b.ip().is_unspecified();
+        a.port() == b.port() && a.port() != 0 && overlap && a.is_ipv4() == b.is_ipv4()
+    };
+    let clashes =
+        |(at, one): &(usize, &SocketAddr)| sockets.iter().take(*at).any(|other| same(one, other));
+    sockets.iter().enumerate().find(clashes).map(|(_, socket)| *socket)
 }

@@ -4,29 +4,22 @@ use std::net::SocketAddr;
 
 use ipnet::IpNet;
 
-use crate::rules::keys;
-
 use super::{
     fields::Fields,
-    findings::Findings,
-    scalar::network,
-    shape::At,
     timeouts::{self, Timeouts},
 };
 
-use self::address::clash;
+use self::listener::clash;
 pub use self::{
     access_log::{AccessFormat, AccessLog},
-    address::{DEFAULT_ADMIN, DEFAULT_LISTEN},
     admin::Admin,
     decide::Decide,
     limits::Limits,
     listener::Listener,
-    tls::{Acme, CertificateFiles, DEFAULT_ACME_DIRECTORY, Tls, certificate_places},
+    tls::{Acme, CertificateFiles, Tls, certificate_places},
 };
 
 mod access_log; // the log of all requests
-mod address; // addresses of sockets
 mod admin; // the admin listener
 mod decide; // the listener for other servers that ask
 mod limits; // what one client may take
@@ -54,32 +47,31 @@ pub struct Server {
     pub threads: Option<usize>,
 }
 
-/// Reads the `server` section; without one, the defaults.
-pub(super) fn read(at: Option<&At<'_>>, findings: &mut Findings) -> Server {
-    let fields = Fields::of(at, &keys::SERVER, findings);
-    let listen = listener::listeners(&fields, findings);
-    let admin = admin::admin(&fields, &listen, findings);
-    let trusted_proxies = fields.each("trusted_proxies", network, findings);
+/// Reads the `server` section; a value that it leaves out has its default.
+pub(super) fn read(fields: &Fields<'_>) -> Server {
+    let listen = listener::listeners(fields);
+    let admin = admin::admin(fields, &listen);
+    let trusted_proxies: Vec<IpNet> = fields.all("trusted_proxies");
     if trusted_proxies.is_empty() && listen.iter().any(|one| one.proxy_protocol) {
         let help = "add 'trusted_proxies' with the addresses of the proxies in front";
         let message = "'proxy_protocol' needs proxies that are trusted";
-        findings.refuse(&fields.at().child("listen"), message, help);
+        fields.at().child("listen").refuse(message, help);
     }
     let is_taken = |address| {
         let others = listen.iter().map(|listener| listener.address);
         let others = others.chain(admin.as_ref().map(|admin| admin.address));
         clash(&others.chain([address]).collect::<Vec<_>>()) == Some(address)
     };
-    let decide = decide::read(&fields, is_taken, &trusted_proxies, findings);
+    let decide = decide::read(fields, is_taken, &trusted_proxies);
     Server {
         listen,
         admin,
         decide,
         trusted_proxies,
-        access_log: access_log::read(&fields, findings),
-        timeouts: timeouts::read(&fields, findings),
-        limits: limits::read(&fields, findings),
-        threads: fields.some_number("threads", findings),
+        access_log: access_log::read(fields),
+        timeouts: timeouts::read(&fields.section("timeouts")),
+        limits: limits::read(&fields.section("limits")),
+        threads: fields.find("threads"),
     }
 }
 

@@ -7,17 +7,14 @@ use crate::{base::escape::shown, rules::keys};
 use super::super::{
     email,
     fields::Fields,
-    findings::Findings,
+    findings::Sink,
     host::{self, Host, split_port},
     places::Spot,
-    scalar::path,
+    setting::Setting,
     shape::At,
     sites::Site,
-    yaml::{self, Value},
+    yaml,
 };
-
-/// The default authority: Let's Encrypt.
-pub const DEFAULT_ACME_DIRECTORY: &str = "https://acme-v02.api.letsencrypt.org/directory";
 
 /// The certificates of a TLS listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,115 +92,104 @@ fn is_provable(host: &str) -> bool {
 }
 
 /// One of `certificate` (with `key`), `certificates` and `acme`.
-pub(super) fn tls(at: &At<'_>, findings: &mut Findings) -> Option<Tls> {
-    let fields = at.fields(&keys::TLS, findings)?;
+pub(super) fn tls(at: &At<'_>) -> Option<Tls> {
+    let fields = at.fields()?;
     let found: Vec<&str> =
         keys::TLS.one_of.iter().copied().filter(|key| fields.take(key).is_some()).collect();
     match found.as_slice() {
         ["certificate"] => {
-            let certificates = files(&fields, findings).into_iter().collect();
+            let certificates = files(&fields).into_iter().collect();
             Some(Tls { certificates, acme: None })
         }
         ["certificates"] => {
             let at = fields.take("certificates")?;
             let items = at.elements();
             if items.is_empty() {
-                findings.refuse(&at, "no certificate", "write '- { certificate: …, key: … }'");
+                at.refuse("no certificate", "write '- { certificate: …, key: … }'");
             }
-            let files = items.iter().filter_map(|item| {
-                let fields = item.fields(&keys::CERTIFICATE, findings)?;
-                files(&fields, findings)
-            });
+            let files = items.iter().filter_map(|item| files(&item.fields()?));
             Some(Tls { certificates: files.collect(), acme: None })
         }
-        ["acme"] => {
-            Some(Tls { certificates: Vec::new(), acme: fields.read("acme", acme, findings) })
-        }
+        ["acme"] => Some(Tls { certificates: Vec::new(), acme: fields.read("acme", acme) }),
         [] => {
             let help = "write 'certificate' and 'key', or 'certificates', or 'acme'";
-            findings.refused(at, "no certificate", help)
+            at.refused("no certificate", help)
         }
         several => {
             let message = format!("{} beside each other", several.join(" and "));
-            findings.refused(at, message, "keep one of them; 'certificates' is a list")
+            at.refused(message, "keep one of them; 'certificates' is a list")
         }
     }
 }
 
 /// `certificate` and `key`. Without `key`, the file of the certificate has both.
-fn files(fields: &Fields<'_>, findings: &mut Findings) -> Option<CertificateFiles> {
-    let certificate = fields.require("certificate", "name the PEM file of the chain", findings);
+fn files(fields: &Fields<'_>) -> Option<CertificateFiles> {
+    let certificate =
+        fields.required("certificate", "name the PEM file of the chain", PathBuf::read);
     let key = match fields.take("key") {
-        Some(at) => Some(path(&at, findings)?),
+        Some(at) => Some(PathBuf::read(&at)?),
         None => None,
     };
-    let certificate = path(&certificate?, findings)?;
+    let certificate = certificate?;
     Some(CertificateFiles { key: key.unwrap_or_else(|| certificate.clone()), certificate })
 }
 
 /// The places of each certificate and of its key in the text of a policy, in the order of the listeners.
 pub fn certificate_places(text: &[u8]) -> Vec<(Spot, Spot)> {
-    let Ok(root) = yaml::read(text) else { return Vec::new() };
-    let listeners = At::root(&root).child("server").child("listen").elements();
+    let (Ok(root), sink) = (yaml::read(text), Sink::default()) else { return Vec::new() };
+    let listeners = At::root(&root, &sink).child("server").child("listen").elements();
     let of_listeners = listeners.iter().filter_map(|listener| {
-        let tls = child(listener, "tls")?;
-        Some(child(&tls, "certificates").unwrap_or(tls).elements())
+        let tls = listener.find("tls")?;
+        Some(tls.find("certificates").unwrap_or(tls).elements())
     });
     let places = of_listeners.flatten().filter_map(|item| {
-        let certificate = child(&item, "certificate")?;
-        let key = child(&item, "key").unwrap_or_else(|| certificate.clone());
+        let certificate = item.find("certificate")?;
+        let key = item.find("key").unwrap_or_else(|| certificate.clone());
         Some((Spot::from(&certificate), Spot::from(&key)))
     });
     places.collect()
 }
 
-/// The value of a key that is there.
-fn child<'n>(at: &At<'n>, key: &str) -> Option<At<'n>> {
-    let Value::Map(entries) = &at.node.value else { return None };
-    entries.iter().any(|(one, _)| one.text == key).then(|| at.child(key))
-}
-
-fn acme(at: &At<'_>, findings: &mut Findings) -> Option<Acme> {
-    let fields = at.fields(&keys::ACME, findings)?;
-    let directory = fields.read("directory", directory, findings);
+fn acme(at: &At<'_>) -> Option<Acme> {
+    let fields = at.fields()?;
     Some(Acme {
-        contact: fields.each("contact", address, findings),
-        hosts: fields.each("hosts", exact_host, findings),
-        directory: directory.unwrap_or_else(|| DEFAULT_ACME_DIRECTORY.to_owned()),
-        root: fields.some_file("root", findings),
-        folder: fields.file("folder", findings),
+        contact: fields.each("contact", address),
+        hosts: fields.each("hosts", exact_host),
+        directory: fields.get_with("directory", directory),
+        root: fields.find("root"),
+        folder: fields.get("folder"),
     })
 }
 
 /// An e-mail address, as a `mailto:` URL (RFC 8555 §7.3).
-fn address(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    email::address(at, findings).map(|bare| format!("mailto:{bare}"))
+fn address(at: &At<'_>) -> Option<String> {
+    email::address(at).map(|bare| format!("mailto:{bare}"))
 }
 
 /// A host that HTTP-01 can prove (RFC 8555 §8.3).
-fn exact_host(at: &At<'_>, findings: &mut Findings) -> Option<String> {
-    match host::read(at, findings)? {
+fn exact_host(at: &At<'_>) -> Option<String> {
+    match host::read(at)? {
         Host::Exact(host) if is_provable(&host) => Some(host),
         Host::Below(_) => {
             let help = "name the hosts one by one, or get a certificate for the star by DNS and \
                         name its files in 'certificates'";
-            findings.refused(at, "the proof over HTTP is for exact names only", help)
+            at.refused("the proof over HTTP is for exact names only", help)
         }
         Host::Exact(host) => {
             let message = format!("'{}' is no name on the internet", shown(host));
-            findings.refused(at, message, "write for example www.example.com")
+            at.refused(message, "write for example www.example.com")
         }
     }
 }
 
-fn directory(at: &At<'_>, findings: &mut Findings) -> Option<String> {
+fn directory(at: &At<'_>) -> Option<String> {
     let parse = |text: &str| {
         let host = text.strip_prefix("https://")?;
         let is_url = !host.is_empty() && !host.starts_with('/');
         (is_url && text.bytes().all(|b| b.is_ascii_graphic())).then(|| text.to_owned())
     };
-    let help = format!("write for example {DEFAULT_ACME_DIRECTORY}");
-    at.parsed(parse, "is not the URL of an authority", &help, findings)
+    let help = "write for example https://acme-v02.api.letsencrypt.org/directory";
+    at.parsed(parse, "is not the URL of an authority", help)
 }
 
 #[cfg(test)]

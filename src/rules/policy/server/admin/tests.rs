@@ -17,23 +17,28 @@ fn admin(server: &str) -> Result<Option<Admin>, Vec<String>> {
 fn an_admin_listener_is_an_address_a_mapping_or_off() {
     let exact = |host: &str| Host::Exact(host.to_owned());
     let at = |address: &str, hosts| {
-        Ok(Some(Admin { address: known(address), hosts, token_file: None, edit: false }))
+        Ok(Some(Admin {
+            address: address.parse().expect(address),
+            hosts,
+            token_file: None,
+            edit: false,
+        }))
     };
     let beadle = || vec![exact("beadle"), Host::Below(".ops.example".to_owned())];
     let refused = |text: &str| Err(vec![text.to_owned()]);
     for (server, expected) in [
-        ("", at(DEFAULT_ADMIN, Vec::new())),
+        ("", at("127.0.0.1:9090", Vec::new())),
         ("admin: \"off\"", Ok(None)),
         ("admin: \"[::1]:1\"", at("[::1]:1", Vec::new())),
         ("admin: { address: 127.0.0.1:1 }", at("127.0.0.1:1", Vec::new())),
-        ("admin: { hosts: [beadle, \"*.Ops.example\"] }", at(DEFAULT_ADMIN, beadle())),
+        ("admin: { hosts: [beadle, \"*.Ops.example\"] }", at("127.0.0.1:9090", beadle())),
         ("admin: { address: 127.0.0.1:1, hosts: [Beadle] }", {
             at("127.0.0.1:1", vec![exact("beadle")])
         }),
         ("admin: { address: 0.0.0.0:1, token_file: /run/token }", {
             let token_file = Some(PathBuf::from("/run/token"));
             Ok(Some(Admin {
-                address: known("0.0.0.0:1"),
+                address: "0.0.0.0:1".parse().expect("an address"),
                 hosts: Vec::new(),
                 token_file,
                 edit: false,
