@@ -9,7 +9,7 @@ pub(crate) fn holds_for(octets: &[u8]) {
         assert!(octets[meta.offset..].to_ascii_lowercase().starts_with(b"<meta"));
     }
     let (first, second) = octets.split_at(octets.len() / 2);
-    let mut reader = DocumentReader::new();
+    let mut reader = DocumentReader::default();
     reader.feed(first);
     reader.feed(second);
     assert_eq!(reader.finish(|_| true), document);

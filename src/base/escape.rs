@@ -50,39 +50,58 @@ pub fn original(text: &str) -> Option<Vec<u8>> {
     while let Some(at) = rest.find('\\') {
         let (plain, escape) = rest.split_at(at);
         bytes.extend_from_slice(plain.as_bytes());
-        rest = match escape.as_bytes().get(1)? {
-            b'\\' => push_and_skip(&mut bytes, b'\\', escape, 2)?,
-            b'n' => push_and_skip(&mut bytes, b'\n', escape, 2)?,
-            b'r' => push_and_skip(&mut bytes, b'\r', escape, 2)?,
-            b't' => push_and_skip(&mut bytes, b'\t', escape, 2)?,
-            b'x' => {
-                let digits = escape.get(2..4).filter(|digits| is_hexadecimal(digits))?;
-                push_and_skip(&mut bytes, u8::from_str_radix(digits, 16).ok()?, escape, 4)?
-            }
+        let (octet, length) = match escape.as_bytes().get(1)? {
+            b'\\' => (b'\\', 2),
+            b'n' => (b'\n', 2),
+            b'r' => (b'\r', 2),
+            b't' => (b'\t', 2),
+            b'x' => (hex_octet(escape.as_bytes().get(2..4)?)?, 4),
             b'u' => {
                 let (digits, after) = escape.get(2..)?.strip_prefix('{')?.split_once('}')?;
                 let code = u32::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal(digits));
                 let mut buffer = [0; 4];
                 let character = char::from_u32(code?)?;
                 bytes.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes());
-                after
+                rest = after;
+                continue;
             }
             _ => return None,
         };
+        bytes.push(octet);
+        rest = escape.get(length..)?;
     }
     bytes.extend_from_slice(rest.as_bytes());
     Some(bytes)
 }
 
-/// Appends an octet, and returns what follows its escape.
-fn push_and_skip<'a>(
-    bytes: &mut Vec<u8>,
-    octet: u8,
-    escape: &'a str,
-    length: usize,
-) -> Option<&'a str> {
-    bytes.push(octet);
-    escape.get(length..)
+/// The octet of two hexadecimal digits.
+#[inline]
+pub fn hex_octet(digits: &[u8]) -> Option<u8> {
+    let &[high, low] = digits else { return None };
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    u8::try_from(digit(high)? << 4 | digit(low)?).ok()
+}
+
+/// Appends `%XX`.
+#[inline]
+pub fn push_percent(out: &mut Vec<u8>, octet: u8) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]);
+}
+
+/// `text` with the characters that `is_encoded` selects percent-encoded.
+pub fn percent(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_encoded(c) {
+            for octet in c.encode_utf8(&mut [0; 4]).bytes() {
+                let _ = write!(out, "%{octet:02X}"); // writing to a String cannot fail
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 fn is_hexadecimal(digits: &str) -> bool {

@@ -156,6 +156,29 @@ pub trait Word: Sized {
     fn of_word(word: &str) -> Option<Self>;
 }
 
+/// The lines of a file: they end in CR, LF or CRLF and nothing else. The end of the last one starts
+/// no other.
+pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
+        let (line, ending) = rest.split_at(end);
+        rest = ending.strip_prefix(b"\r\n").or_else(|| ending.get(1..)).unwrap_or_default();
+        Some(line)
+    })
+}
+
+/// A value without the spaces and tabs around it (RFC 9110 §5.6.3).
+pub fn trimmed(mut value: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
+}
+
 /// Declares an enum whose variants are words in policies, records and metrics, with all of its variants and
 /// the word of each.
 macro_rules! words {
@@ -234,6 +257,20 @@ mod tests {
         assert_eq!(Text::path(end.as_bytes()).path_octets(), Some(end.as_bytes().to_vec()));
         for long in ["a".repeat(2049), "é".repeat(1025), "\u{1f600}".repeat(600)] {
             assert_eq!(Text::path(long.as_bytes()).path_octets(), None);
+        }
+    }
+
+    #[test]
+    fn lines_end_in_cr_lf_or_both() {
+        for (text, expected) in [
+            ("", &[][..]),
+            ("a", &["a"]),
+            ("a\n", &["a"]),
+            ("a\r\nb\rc\n\nd", &["a", "b", "c", "", "d"]),
+            ("\r\r\n\u{85}\u{2028}", &["", "", "\u{85}\u{2028}"]),
+        ] {
+            let expected: Vec<&[u8]> = expected.iter().map(|line| line.as_bytes()).collect();
+            assert_eq!(lines(text.as_bytes()).collect::<Vec<_>>(), expected, "{text:?}");
         }
     }
 

@@ -7,8 +7,9 @@ use crate::{
         diagnostic::{Diagnostic, Severity},
         escape::shown,
         product_token::ProductToken,
+        text::lines,
     },
-    formats::robots::{self, Directive, Matcher, Pattern, RobotsTxt, Sample, Scope, lines},
+    formats::robots::{self, Directive, Matcher, Pattern, RobotsTxt, Sample, Scope},
     rules::{
         crawlers::{Catalogue, Class, Name},
         enforce,

@@ -6,13 +6,13 @@
 //! A finding is shown as text with its source line ([`Shown`]), as JSON, as an annotation of GitHub
 //! ([`github()`]), or with all others as one SARIF document ([`sarif()`]).
 //!
-//! May use: escape, version. Must not know: what is checked, files, the terminal.
+//! May use: escape, text, version. Must not know: what is checked, files, the terminal.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use crate::base::escape;
+use crate::base::{escape, text::words};
 
 mod github; // annotations of GitHub's workflows
 mod rendering; // text for people
@@ -42,16 +42,18 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
-/// The severity of a finding, from the lowest to the highest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Information; no change is needed.
-    Note,
-    /// Probably a mistake.
-    Warning,
-    /// A mistake; the text is refused.
-    Error,
+words! {
+    /// The severity of a finding, from the lowest to the highest.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity {
+        /// Information; no change is needed.
+        Note = "note",
+        /// Probably a mistake.
+        Warning = "warning",
+        /// A mistake; the text is refused.
+        Error = "error",
+    }
 }
 
 /// A position in a text. Lines and columns count from 1; a column counts characters.
@@ -138,11 +140,7 @@ impl fmt::Display for Diagnostic {
 
 impl fmt::Display for Severity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        })
+        f.write_str(self.as_str())
     }
 }
 

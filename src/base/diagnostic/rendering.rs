@@ -12,7 +12,7 @@
 use std::fmt;
 
 use super::{Diagnostic, Place, Severity, snippet::Snippet};
-use crate::base::escape;
+use crate::base::{escape, text::lines};
 
 /// The columns of a source line if the width of the screen is unknown.
 const USUAL_WIDTH: usize = 100;
@@ -49,16 +49,8 @@ pub struct Shown<'a> {
 impl<'a> SourceText<'a> {
     /// The text of a file; `file` is its name as findings have it.
     pub fn new(file: &str, bytes: &'a [u8]) -> Self {
-        let mut rest = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let mut lines = Vec::new();
-        while !rest.is_empty() {
-            let end = rest.iter().position(|octet| b"\r\n".contains(octet)).unwrap_or(rest.len());
-            let (line, after) = rest.split_at(end);
-            lines.push(line);
-            let ending = if after.starts_with(b"\r\n") { 2 } else { after.len().min(1) };
-            rest = after.get(ending..).unwrap_or_default();
-        }
-        Self { file: escape::text(file.as_bytes()), lines }
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        Self { file: escape::text(file.as_bytes()), lines: lines(bytes).collect() }
     }
 
     /// The name of the file, as findings have it.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::base::version;
+use crate::base::{escape, version};
 
-use super::{Diagnostic, Severity};
+use super::Diagnostic;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -36,7 +36,7 @@ pub fn sarif(findings: &[Diagnostic], rules: &[Rule]) -> Value {
         json!({
             "ruleId": finding.code,
             "ruleIndex": codes.binary_search(&finding.code).unwrap_or_default(),
-            "level": level(finding.severity),
+            "level": finding.severity.as_str(),
             "message": { "text": message(finding) },
             "locations": locations(finding),
         })
@@ -53,14 +53,6 @@ pub fn sarif(findings: &[Diagnostic], rules: &[Rule]) -> Value {
         "results": results,
     });
     json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] })
-}
-
-const fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-    }
 }
 
 fn message(finding: &Diagnostic) -> String {
@@ -84,19 +76,12 @@ fn locations(finding: &Diagnostic) -> Vec<Value> {
 /// A file name as a URI reference (RFC 3986); a URL stays as it is.
 fn uri(file: &str) -> String {
     let is_url = file.contains("://");
-    let is_plain = |octet: u8| {
-        octet.is_ascii_alphanumeric()
-            || b"-._~/!$&'()*+,;=@".contains(&octet)
-            || (is_url && b":?%[]".contains(&octet))
+    let is_plain = |c: char| {
+        c.is_ascii_alphanumeric()
+            || "-._~/!$&'()*+,;=@".contains(c)
+            || (is_url && ":?%[]".contains(c))
     };
-    let mut uri = String::with_capacity(file.len());
-    for octet in file.bytes() {
-        match is_plain(octet) {
-            true => uri.push(char::from(octet)),
-            false => uri.push_str(&format!("%{octet:02X}")),
-        }
-    }
-    uri
+    escape::percent(file, |c| !is_plain(c))
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub struct Metrics {
 }
 
 families! {
-    Families
+    pub(super) Families
     counted {
         origin_fault(site, origin, reason) = "beadle_origin_faults_total"
             "Failures of one origin of a site, by reason: connection, response or check.",
@@ -69,31 +69,37 @@ families! {
         watch_request(site, outcome) = "beadle_watch_requests_total"
             "Beadle's own requests to the public address of a site, by outcome: fine, finding or failed.",
     }
-    labelled {
-        requests: Counters = "beadle_requests_total" (site, class, action)
+    kept {
+        requests: Counters => Counter = "beadle_requests_total" (site, class, action)
             "Requests by site, class of client and action.",
-        crawler_requests: Counters = "beadle_crawler_requests_total" (site, product_token, standing, action)
+        crawler_requests: Counters => Counter = "beadle_crawler_requests_total" (site, product_token, standing, action)
             "Requests of clients other than browsers, by site, product token, standing and action.",
+        invalid_tag_lines: Counters => Counter = "beadle_origin_invalid_robots_tag_lines_total" (site)
+            "Invalid Robots-Tag and X-Robots-Tag lines of the origin, repaired by Beadle, by site.",
+        claims: Counters => Counter = "beadle_claims_total" (site, standing, evidence)
+            "Requests that claim to be a known crawler, by site, standing and evidence.",
+        evidence_lookups: Counters => Counter = "beadle_evidence_lookups_total" (evidence, outcome)
+            "DNS lookups of client addresses, by evidence and outcome.",
+        origin_robots_held: Gauges => Gauge = "beadle_origin_robots_held" (site)
+            "1 while a robots.txt of the origin is in quarantine.",
+        origin_failures: Counters => Counter = "beadle_origin_failures_total" (site)
+            "Requests that the origin failed to answer, answered with 502, 503 or 504, by site.",
+        origin_up: Gauges => Gauge = "beadle_origin_up" (site, origin)
+            "1 while an origin of a site gets requests, 0 while it is down.",
+        breaker_open: Gauges => Gauge = "beadle_breaker_open" (site)
+            "1 while the breaker is open and Beadle refuses nothing.",
+        access_log_drops: Counters => Counter = "beadle_access_log_drops_total" (cause)
+            "Lines of the access log that were not written, by cause.",
+        watch_findings: Gauges => Gauge = "beadle_watch_findings" (site, kind)
+            "What servers in front of a site do to Beadle's answers, by kind.",
+    }
+    labelled {
         crawlers_limit: Gauges = "beadle_people_first_limit" (site)
             "Requests of crawlers that may be at the origin at one time, where people come first, by site.",
         at_origin: Gauges = "beadle_people_first_requests" (site, of)
             "Requests at the origin, where people come first, by site: of people, of crawlers, or of crawlers that wait for it.",
         putting_off: Gauges = "beadle_people_first_active" (site)
             "Whether a crawler made room for people in the last minute, by site.",
-        invalid_tag_lines: Counters = "beadle_origin_invalid_robots_tag_lines_total" (site)
-            "Invalid Robots-Tag and X-Robots-Tag lines of the origin, repaired by Beadle, by site.",
-        claims: Counters = "beadle_claims_total" (site, standing, evidence)
-            "Requests that claim to be a known crawler, by site, standing and evidence.",
-        evidence_lookups: Counters = "beadle_evidence_lookups_total" (evidence, outcome)
-            "DNS lookups of client addresses, by evidence and outcome.",
-        watch_findings: Gauges = "beadle_watch_findings" (site, kind)
-            "What servers in front of a site do to Beadle's answers, by kind.",
-        origin_robots_held: Gauges = "beadle_origin_robots_held" (site)
-            "1 while a robots.txt of the origin is in quarantine.",
-        origin_failures: Counters = "beadle_origin_failures_total" (site)
-            "Requests that the origin failed to answer, answered with 502, 503 or 504, by site.",
-        origin_up: Gauges = "beadle_origin_up" (site, origin)
-            "1 while an origin of a site gets requests, 0 while it is down.",
         crawl_delay_requests: Counters = "beadle_crawl_delay_requests_total" (site, product_token, outcome)
             "Requests of crawlers with a Crawl-delay or Request-rate, by outcome: kept or broken.",
         ladder_steps: Counters = "beadle_ladder_steps_total" (site, direction)
@@ -102,10 +108,6 @@ families! {
             "Rung of a crawler on the ladder: 1 throttle, 2 block; absent without a rung.",
         breaker_openings: Counters = "beadle_breaker_openings_total" (site, reason)
             "Openings of the breaker, by reason.",
-        breaker_open: Gauges = "beadle_breaker_open" (site)
-            "1 while the breaker is open and Beadle refuses nothing.",
-        access_log_drops: Counters = "beadle_access_log_drops_total" (cause)
-            "Lines of the access log that were not written, by cause.",
         policy: Gauges = "beadle_policy_info" (fingerprint)
             "The policy in force, by fingerprint.",
         certificate_ends: Gauges = "beadle_certificate_end_timestamp_seconds" (file)

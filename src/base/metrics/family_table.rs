@@ -5,21 +5,28 @@ use std::collections::HashMap;
 use prometheus::core::{Collector, MetricVec, MetricVecBuilder};
 
 /// Declares families: the name of each, its labels if it has any, and its help text. A counter under
-/// `counted` is known by the method that adds one to it; the others are fields with a type.
+/// `counted` is known by the method that adds one to it, a family under `kept` by the method that finds a
+/// series of it; the others are fields with a type.
 macro_rules! families {
     (
-        $families:ident
+        $(#[$about:meta])*
+        $vis:vis $families:ident
         $(counted {
             $($method:ident($($of:ident),+) = $counter:literal $counter_help:literal,)*
         })?
-        labelled { $($field:ident: $vec:ty = $name:literal ($($label:ident),+) $help:literal,)* }
+        $(kept {
+            $($handle:ident: $handles:ty => $series:ty = $handle_name:literal ($($by:ident),+) $handle_help:literal,)*
+        })?
+        labelled { $($field:ident: $vec:ty = $name:literal ($($label:ident),*) $help:literal,)* }
         single { $($one:ident: $metric:ty = $one_name:literal $one_help:literal,)* }
     ) => {
+        $(#[$about])*
         #[derive(Debug)]
-        pub(super) struct $families {
-            $($(pub(super) $method: Counters,)*)?
-            $(pub(super) $field: $vec,)*
-            $(pub(super) $one: $metric,)*
+        $vis struct $families {
+            $($(#[doc = $counter_help] $vis $method: Counters,)*)?
+            $($(#[doc = $handle_help] $vis $handle: $handles,)*)?
+            $(#[doc = $help] $vis $field: $vec,)*
+            $(#[doc = $one_help] $vis $one: $metric,)*
         }
 
         impl $families {
@@ -30,19 +37,25 @@ macro_rules! families {
                         Opts::new($counter, $counter_help),
                         &[$(stringify!($of)),+],
                     )?,)*)?
-                    $($field: <$vec>::new(Opts::new($name, $help), &[$(stringify!($label)),+])?,)*
+                    $($($handle: <$handles>::new(
+                        Opts::new($handle_name, $handle_help),
+                        &[$(stringify!($by)),+],
+                    )?,)*)?
+                    $($field: <$vec>::new(Opts::new($name, $help), &[$(stringify!($label)),*])?,)*
                     $($one: <$metric>::new($one_name, $one_help)?,)*
                 };
                 $($(registry.register(Box::new(families.$method.clone()))?;)*)?
+                $($(registry.register(Box::new(families.$handle.clone()))?;)*)?
                 $(registry.register(Box::new(families.$field.clone()))?;)*
                 $(registry.register(Box::new(families.$one.clone()))?;)*
                 Ok(families)
             }
 
             /// Removes the series of a site.
-            #[allow(dead_code, reason = "no family of a fleet has sites")]
+            #[allow(dead_code, reason = "not every family has sites")]
             pub(super) fn forget_site(&self, site: &str) {
                 $($(forget(&self.$method, site);)*)?
+                $($(forget(&self.$handle, site);)*)?
                 $(forget(&self.$field, site);)*
             }
         }
@@ -53,6 +66,16 @@ macro_rules! families {
                     #[doc = concat!("Counts one. ", $counter_help)]
                     pub fn $method(&self, $($of: &str),+) {
                         self.families.$method.with_label_values(&[$($of),+]).inc();
+                    }
+                )*
+            }
+        )?
+        $(
+            impl Metrics {
+                $(
+                    #[doc = concat!("Finds a series. Keep it: a look-up is slow. ", $handle_help)]
+                    pub fn $handle(&self, $($by: &str),+) -> $series {
+                        self.families.$handle.with_label_values(&[$($by),+])
                     }
                 )*
             }

@@ -13,15 +13,13 @@ pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 use self::{families::Families, family_table::forget, node_families::FleetFamilies};
 pub use self::{
     families::Metrics,
-    queue_families::{ForwardCounts, RecordCounts},
+    queue_families::{Put, RecordFamilies},
     reading::{CrawlerRequests, CrawlerViolations},
 };
 
 mod families; // the registered families: names, labels and help texts
 mod family_table; // families declared as a table
 mod node_families; // the families of a node in a fleet
-mod people_first; // sites where crawlers make room
-mod public_addresses; // sites seen from outside
 mod queue_families; // the families of the record queue
 mod reading; // counts and states read back, for alerts and pages
 
@@ -49,36 +47,6 @@ impl Metrics {
         Self { decision_seconds, in_flight, families, fleet: OnceLock::new(), registry }
     }
 
-    /// The counter of one site's requests of one class and action. Keep it: a lookup for each
-    /// request is slow.
-    pub fn requests(&self, site: &str, class: &str, action: &str) -> Counter {
-        self.families.requests.with_label_values(&[site, class, action])
-    }
-
-    /// The counter of one product token's requests of one standing and action at a site. Keep it: a
-    /// lookup for each request is slow. `product_token` is a known one, [`OTHER_TOKEN`] or
-    /// [`NO_TOKEN`].
-    pub fn crawler_requests(
-        &self,
-        site: &str,
-        product_token: &str,
-        standing: &str,
-        action: &str,
-    ) -> Counter {
-        self.families.crawler_requests.with_label_values(&[site, product_token, standing, action])
-    }
-
-    /// The counter of the requests that a site's origin failed to answer. Keep it: a lookup for
-    /// each request is slow.
-    pub fn origin_failures(&self, site: &str) -> Counter {
-        self.families.origin_failures.with_label_values(&[site])
-    }
-
-    /// Shows whether an origin of a site is up.
-    pub fn origin_up(&self, site: &str, origin: &str, is_up: bool) {
-        self.families.origin_up.with_label_values(&[site, origin]).set(i64::from(is_up));
-    }
-
     /// Removes an origin that a site has no more.
     pub fn forget_origin(&self, site: &str, origin: &str) {
         // A missing series needs no removal.
@@ -86,11 +54,6 @@ impl Metrics {
         for reason in ["connection", "response", "check"] {
             let _ = self.families.origin_fault.remove_label_values(&[site, origin, reason]);
         }
-    }
-
-    /// Counts invalid lines of an origin, which Beadle repaired.
-    pub fn invalid_tag_lines(&self, site: &str, lines: u32) {
-        self.families.invalid_tag_lines.with_label_values(&[site]).inc_by(u64::from(lines));
     }
 
     /// Shows that the policy file was read without errors, at this second since 1970.
@@ -111,22 +74,6 @@ impl Metrics {
         for (file, second) in ends {
             self.families.certificate_ends.with_label_values(&[file.as_str()]).set(second);
         }
-    }
-
-    /// The counter of one site's claims of one standing and evidence. Keep it: a lookup for each
-    /// request is slow.
-    pub fn claims(&self, site: &str, standing: &str, evidence: &str) -> Counter {
-        self.families.claims.with_label_values(&[site, standing, evidence])
-    }
-
-    /// The counter of name lookups with one outcome. Keep it: a lookup for each request is slow.
-    pub fn evidence_lookups(&self, evidence: &str, outcome: &str) -> Counter {
-        self.families.evidence_lookups.with_label_values(&[evidence, outcome])
-    }
-
-    /// Shows whether an origin's robots.txt is in quarantine.
-    pub fn origin_robots_held(&self, site: &str, is_held: bool) {
-        self.families.origin_robots_held.with_label_values(&[site]).set(i64::from(is_held));
     }
 
     /// Removes the quarantine of a site whose origin's robots.txt is no longer fetched.
@@ -169,20 +116,9 @@ impl Metrics {
         self.breaker_open(site).set(1);
     }
 
-    /// The gauge of a site's breaker: 1 while it is open, else 0. Keep it: a lookup for each
-    /// request is slow.
-    pub fn breaker_open(&self, site: &str) -> Gauge {
-        self.families.breaker_open.with_label_values(&[site])
-    }
-
     /// Counts lines of the access log that were written.
     pub fn access_log_written(&self, lines: u64) {
         self.families.access_log_lines.inc_by(lines);
-    }
-
-    /// Counts lines of the access log that were not written, by the code of the cause.
-    pub fn access_log_dropped(&self, cause: &str, lines: u64) {
-        self.families.access_log_drops.with_label_values(&[cause]).inc_by(lines);
     }
 
     /// Shows whether the access log can't be written.
@@ -209,6 +145,34 @@ impl Metrics {
     /// Removes the breaker of a site that has none any more.
     pub fn forget_breaker(&self, site: &str) {
         forget(&self.families.breaker_open, site);
+    }
+
+    /// Removes what was found from outside of a site that is no longer watched.
+    pub fn forget_watch_findings(&self, site: &str) {
+        forget(&self.families.watch_findings, site);
+    }
+
+    /// Shows the limit for crawlers of a site where people come first, the requests by what they are
+    /// of, and whether crawlers are put off.
+    pub fn people_first(
+        &self,
+        site: &str,
+        limit: u32,
+        requests: [(&str, u32); 3],
+        is_active: bool,
+    ) {
+        self.families.putting_off.with_label_values(&[site]).set(is_active.into());
+        self.families.crawlers_limit.with_label_values(&[site]).set(limit.into());
+        for (of, count) in requests {
+            self.families.at_origin.with_label_values(&[site, of]).set(count.into());
+        }
+    }
+
+    /// Removes what [`Self::people_first`] showed of a site.
+    pub fn forget_people_first(&self, site: &str) {
+        forget(&self.families.putting_off, site);
+        forget(&self.families.crawlers_limit, site);
+        forget(&self.families.at_origin, site);
     }
 
     /// Removes all series of a site that is no longer served.
@@ -264,12 +228,14 @@ impl Metrics {
         self.of_fleet().failures.with_label_values(&[reason]).inc();
     }
 
-    /// The text exposition, with the record queue's counts as they are now.
-    pub fn exposition(&self, records: &RecordCounts) -> String {
+    /// The text exposition. `count` says the record queue's counts as they are now.
+    pub fn exposition(&self, count: impl FnOnce(&RecordFamilies)) -> String {
         let mut text = Vec::new();
-        let encoded = records.families().and_then(|of_records| {
+        let records = Registry::new();
+        let encoded = RecordFamilies::register(&records).and_then(|of_records| {
+            count(&of_records);
             let mut families = self.registry.gather();
-            families.extend(of_records);
+            families.extend(records.gather());
             families.sort_by(|a, b| a.name().cmp(b.name()));
             TextEncoder::new().encode(&families, &mut text)
         });

@@ -8,7 +8,7 @@ use prometheus::{
 use super::family_table::{families, forget};
 
 families! {
-    FleetFamilies
+    pub(super) FleetFamilies
     labelled {
         news: Counters = "beadle_fleet_news_total" (direction)
             "Messages by direction: sent, received, or dropped because they can't be read.",

@@ -1,7 +1,5 @@
 //! Counts and states read back from the registered families, for alerts and pages.
 
-use std::collections::HashMap;
-
 use prometheus::{core::Collector, proto::Metric};
 
 use super::Metrics;
@@ -55,9 +53,7 @@ impl Metrics {
 
     /// The lines of the access log that were written, and those that were not.
     pub fn access_log_lines(&self) -> (u64, u64) {
-        let dropped = series(&self.families.access_log_drops, |_, metric| {
-            metric.get_counter().get_value() as u64
-        });
+        let dropped = counts(&self.families.access_log_drops, |_, lines| lines);
         (self.families.access_log_lines.get(), dropped.iter().sum())
     }
 
@@ -83,63 +79,61 @@ impl Metrics {
 
     /// The lookups of addresses by outcome.
     pub fn lookups(&self) -> Vec<(String, u64)> {
-        let read = |labels: &HashMap<&str, &str>, metric: &Metric| {
-            let outcome = labels.get("outcome").copied().unwrap_or_default().to_owned();
-            (outcome, metric.get_counter().get_value() as u64)
-        };
-        series(&self.families.evidence_lookups, read)
+        counts(&self.families.evidence_lookups, |label, lookups| (label("outcome"), lookups))
     }
 
     /// The requests of all crawlers.
     pub fn requests_of_crawlers(&self) -> Vec<CrawlerRequests> {
-        let read = |labels: &HashMap<&str, &str>, metric: &Metric| {
-            let label = |name: &str| labels.get(name).copied().unwrap_or_default().to_owned();
-            CrawlerRequests {
-                site: label("site"),
-                product_token: label("product_token"),
-                standing: label("standing"),
-                requests: metric.get_counter().get_value() as u64,
-            }
-        };
-        series(&self.families.crawler_requests, read)
+        counts(&self.families.crawler_requests, |label, requests| CrawlerRequests {
+            site: label("site"),
+            product_token: label("product_token"),
+            standing: label("standing"),
+            requests,
+        })
     }
 
     /// The violations of all crawlers and their impostors.
     pub fn violations_of_crawlers(&self) -> Vec<CrawlerViolations> {
         let read = |is_impostor| {
-            move |labels: &HashMap<&str, &str>, metric: &Metric| {
-                let label = |name: &str| labels.get(name).copied().unwrap_or_default().to_owned();
-                CrawlerViolations {
-                    site: label("site"),
-                    product_token: label("product_token"),
-                    is_impostor,
-                    violations: metric.get_counter().get_value() as u64,
-                }
+            move |label: &Label<'_>, violations| CrawlerViolations {
+                site: label("site"),
+                product_token: label("product_token"),
+                is_impostor,
+                violations,
             }
         };
-        let own = series(&self.families.violation, read(false));
-        let impostors = series(&self.families.impostor_violation, read(true));
+        let own = counts(&self.families.violation, read(false));
+        let impostors = counts(&self.families.impostor_violation, read(true));
         own.into_iter().chain(impostors).collect()
     }
 }
 
+/// The value of a label of a series.
+type Label<'a> = dyn Fn(&str) -> String + 'a;
+
 /// The sites whose gauge is not 0.
 fn sites(gauge: &impl Collector) -> Vec<String> {
-    let read = |labels: &HashMap<&str, &str>, metric: &Metric| {
-        let site = labels.get("site").copied().unwrap_or_default();
-        (metric.get_gauge().get_value() != 0.0).then(|| site.to_owned())
+    let read = |label: &Label<'_>, metric: &Metric| {
+        (metric.get_gauge().get_value() != 0.0).then(|| label("site"))
     };
     series(gauge, read).into_iter().flatten().collect()
 }
 
+/// What `read` makes of each counter of a family.
+fn counts<T>(family: &impl Collector, read: impl Fn(&Label<'_>, u64) -> T) -> Vec<T> {
+    series(family, |label, metric| read(label, metric.get_counter().get_value() as u64))
+}
+
 /// What `read` makes of each series of a family.
-fn series<T>(family: &impl Collector, read: impl Fn(&HashMap<&str, &str>, &Metric) -> T) -> Vec<T> {
+fn series<T>(family: &impl Collector, read: impl Fn(&Label<'_>, &Metric) -> T) -> Vec<T> {
     let mut found = Vec::new();
     for family in family.collect() {
         for metric in family.get_metric() {
-            let labels =
-                metric.get_label().iter().map(|pair| (pair.name(), pair.value())).collect();
-            found.push(read(&labels, metric));
+            let label = |name: &str| {
+                let pair = metric.get_label().iter().find(|pair| pair.name() == name);
+                pair.map(|pair| pair.value().to_owned()).unwrap_or_default()
+            };
+            found.push(read(&label, metric));
         }
     }
     found

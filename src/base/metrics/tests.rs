@@ -1,5 +1,4 @@
 use super::*;
-use crate::base::metrics::ForwardCounts;
 
 #[test]
 fn the_exposition_names_what_was_counted() {
@@ -18,19 +17,17 @@ fn the_exposition_names_what_was_counted() {
     metrics.breaker_opened("a.example", "share");
     metrics.policy("aaa");
     metrics.policy("bbb");
-    let text = metrics.exposition(&RecordCounts {
-        seen: 3,
-        stored: 2,
-        folded: 0,
-        dropped: 1,
-        queued: 0,
-        drops: vec![("log", "store.stalled", 4)],
-        degraded: vec![("log", true), ("database", false)],
-        history_lost: vec![("edition", 5)],
-        removed: vec![("age", 6), ("size", 7)],
-        forwarded: Some(ForwardCounts { bytes: 512, age: 7, ..ForwardCounts::default() }),
-        database_bytes: Some(8192),
-        database_max_bytes: Some(16384),
+    let text = metrics.exposition(|of| {
+        of.seen.put(&[], 3);
+        of.dropped.put(&[], 1);
+        of.queued.put(&[], 0);
+        of.drops.put(&["log", "store.stalled"], 4);
+        of.history_lost.put(&["edition"], 5);
+        of.removed.put(&["size"], 7);
+        of.spool_bytes.put(&[], 512);
+        of.spool_age.put(&[], 7);
+        of.database_bytes.put(&[], 8192);
+        of.database_max_bytes.put(&[], 16384);
     });
     let build = format!(
         "beadle_build_info{{commit=\"{}\",profile=\"{}\",version=\"{}\"}} 1",
@@ -71,14 +68,12 @@ fn the_exposition_names_what_was_counted() {
     assert!(!text.contains("bingbot"), "a crawler without a rung is not shown");
     metrics.requests("b.example", "crawler", "block").inc();
     metrics.origin_robots_fetch("a.example", "rules");
-    metrics.origin_robots_held("a.example", true);
+    metrics.origin_robots_held("a.example").set(1);
     assert!(
-        metrics
-            .exposition(&RecordCounts::default())
-            .contains(r#"beadle_origin_robots_held{site="a.example"} 1"#)
+        metrics.exposition(|_| ()).contains(r#"beadle_origin_robots_held{site="a.example"} 1"#)
     );
     metrics.forget_site("a.example");
-    let text = metrics.exposition(&RecordCounts::default());
+    let text = metrics.exposition(|_| ());
     assert!(text.contains("b.example") && !text.contains("a.example"), "{text}");
 }
 
@@ -86,7 +81,7 @@ fn the_exposition_names_what_was_counted() {
 fn each_exposition_shows_the_counts_as_they_are() {
     let metrics = Metrics::new();
     for seen in [3, 3, 5] {
-        let text = metrics.exposition(&RecordCounts { seen, ..RecordCounts::default() });
+        let text = metrics.exposition(|of| of.seen.put(&[], seen));
         assert!(text.contains(&format!("\nbeadle_records_seen_total {seen}\n")), "{text}");
     }
 }
@@ -96,7 +91,7 @@ fn counts_and_states_are_read_back() {
     let metrics = Metrics::new();
     metrics.breaker_open("a.example").set(1);
     metrics.breaker_open("b.example").set(0);
-    metrics.origin_robots_held("b.example", true);
+    metrics.origin_robots_held("b.example").set(1);
     metrics.crawler_requests("a.example", "GPTBot", "unknown", "log").inc_by(3);
     assert_eq!(metrics.open_breakers(), ["a.example"]);
     assert_eq!(metrics.robots_in_quarantine(), ["b.example"]);

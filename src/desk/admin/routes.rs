@@ -12,7 +12,7 @@ use axum::{
 };
 
 use crate::{
-    base::metrics::{ForwardCounts, RecordCounts},
+    base::metrics::{Put, RecordFamilies},
     records::violations::{Health, Sink},
 };
 
@@ -42,49 +42,55 @@ async fn metrics(State(view): State<View>) -> impl IntoResponse {
     if let Some(live) = view.live.get() {
         live.handles.show_loads();
     }
-    ([(header::CONTENT_TYPE, content_type)], view.metrics.exposition(&record_counts(&view.sink)))
+    let page = view.metrics.exposition(|of| count_records(&view.sink, of));
+    ([(header::CONTENT_TYPE, content_type)], page)
 }
 
-fn record_counts(sink: &Sink) -> RecordCounts {
+/// Says what the sink has counted for itself.
+fn count_records(sink: &Sink, of: &RecordFamilies) {
     let (counts, lost, removed) = (sink.counts(), sink.lost(), sink.removed());
+    of.seen.put(&[], counts.seen);
+    of.stored.put(&[], counts.stored);
+    of.folded.put(&[], counts.folded);
+    of.dropped.put(&[], counts.dropped);
+    of.queued.put(&[], counts.queued);
     let removed_there = sink.forwarded().map_or(0, |status| status.removed);
-    let drops = sink.drops().into_iter().map(|one| (one.destination, one.cause, one.count));
-    let degraded =
-        sink.destinations().into_iter().map(|(name, health)| (name, health != Health::Ok));
-    RecordCounts {
-        seen: counts.seen,
-        stored: counts.stored,
-        folded: counts.folded,
-        dropped: counts.dropped,
-        queued: counts.queued,
-        removed: vec![
-            ("age", removed.by_age + removed_there),
-            ("size", removed.by_size),
-            ("loss", removed.by_loss),
-        ],
-        database_bytes: sink.database_bytes(),
-        database_max_bytes: sink.database_max_bytes(),
-        drops: drops.collect(),
-        degraded: degraded.collect(),
-        history_lost: vec![
-            ("edition", lost.editions),
-            ("fetch", lost.fetches),
-            ("hosts", lost.hosts),
-            ("clock_leap", lost.clock_leaps),
-            ("quarantine", lost.quarantine),
-            ("request_counts", sink.lost_requests()),
-        ],
-        forwarded: sink.forwarded().map(|status| ForwardCounts {
-            bytes: status.bytes,
-            max_bytes: status.limit,
-            waiting: status.waiting,
-            age: status.age.as_secs(),
-            sent: status.sent,
-            inserts: status.inserts,
-            failures: status.failures.into_iter().collect(),
-            refused: status.refused,
-            lost: status.lost,
-        }),
+    of.removed.put(&["age"], removed.by_age + removed_there);
+    of.removed.put(&["size"], removed.by_size);
+    of.removed.put(&["loss"], removed.by_loss);
+    if let Some(bytes) = sink.database_bytes() {
+        of.database_bytes.put(&[], bytes);
+    }
+    if let Some(bytes) = sink.database_max_bytes() {
+        of.database_max_bytes.put(&[], bytes);
+    }
+    for one in sink.drops() {
+        of.drops.put(&[one.destination, one.cause], one.count);
+    }
+    for (name, health) in sink.destinations() {
+        of.degraded.put(&[name], u64::from(health != Health::Ok));
+    }
+    for (kind, count) in [
+        ("edition", lost.editions),
+        ("fetch", lost.fetches),
+        ("hosts", lost.hosts),
+        ("clock_leap", lost.clock_leaps),
+        ("quarantine", lost.quarantine),
+        ("request_counts", sink.lost_requests()),
+    ] {
+        of.history_lost.put(&[kind], count);
+    }
+    let Some(status) = sink.forwarded() else { return };
+    of.spool_bytes.put(&[], status.bytes);
+    of.spool_max_bytes.put(&[], status.limit);
+    of.spool_records.put(&[], status.waiting);
+    of.spool_age.put(&[], status.age.as_secs());
+    of.sent.put(&[], status.sent);
+    of.inserts.put(&[], status.inserts);
+    of.refused.put(&[], status.refused);
+    of.lost.put(&[], status.lost);
+    for (code, count) in status.failures {
+        of.failures.put(&[code], count);
     }
 }
 

@@ -1,6 +1,9 @@
 //! The format of a log, told by its first lines.
 
-use super::{alb, entry::address, format::Format, haproxy, json, w3c::Columns};
+use super::{entry::address, format::Format, haproxy, json, w3c::Columns};
+
+/// The kinds of connections with which the lines of an ALB begin.
+const ALB_KINDS: [&[u8]; 5] = [b"http ", b"https ", b"h2 ", b"ws ", b"wss "];
 
 /// The format of a log that begins with these lines. `None` if no known one fits.
 pub fn detect<'l>(lines: impl IntoIterator<Item = &'l [u8]>) -> Option<Format> {
@@ -17,8 +20,8 @@ fn of_line(line: &[u8]) -> Option<Format> {
             Some(_) => "w3c",
             None => line.starts_with(b"#Software: Microsoft").then_some("iis")?,
         },
-        _ if alb::is_line(line) => "alb",
-        _ if haproxy::is_line(line) => "haproxy",
+        _ if ALB_KINDS.iter().any(|kind| line.starts_with(kind)) && parses("alb", line) => "alb",
+        _ if haproxy::parse(line).is_ok() => "haproxy",
         _ => patterned(line)?,
     };
     Format::of(name).ok()
@@ -34,9 +37,9 @@ fn patterned(line: &[u8]) -> Option<&'static str> {
         (None, Some(_)) => &["vhost_combined"],
         (None, None) => return None,
     };
-    let parses = |name: &&&str| {
-        let format = Format::of(name).ok();
-        format.is_some_and(|format| format.parse(line, &mut Columns::default()).is_ok())
-    };
-    candidates.iter().find(parses).copied()
+    candidates.iter().copied().find(|name| parses(name, line))
+}
+
+fn parses(name: &str, line: &[u8]) -> bool {
+    Format::of(name).is_ok_and(|format| format.parse(line, &mut Columns::default()).is_ok())
 }

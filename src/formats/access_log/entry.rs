@@ -170,13 +170,5 @@ fn plain_v4(bytes: &[u8]) -> Option<IpAddr> {
 
 /// The status of a response; 0 if it isn't a number.
 pub(super) fn status(bytes: &[u8]) -> u16 {
-    let mut number = 0_u16;
-    for digit in bytes {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            return 0;
-        }
-        number = number.saturating_mul(10).saturating_add(u16::from(digit));
-    }
-    number
+    std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
 }

@@ -1,11 +1,9 @@
 //! The format of a log: a known one by its name, or a pattern.
 
-use std::fmt;
-
 use crate::base::escape::shown;
 
 use super::{
-    alb, apache,
+    apache,
     entry::{Entry, Fault},
     haproxy, json,
     line_pattern::Pattern,
@@ -34,6 +32,8 @@ pub const NAMES: [(&str, &str); 14] = [
 const COMBINED: &str = r#"%h %l %u [%{common}t] "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
 const COMMON: &str = r#"%h %l %u [%{common}t] "%r" %>s %b"#;
 const VHOST: &str = r#"%v %h %l %u [%{common}t] "%r" %>s %b "%{Referer}i" "%{User-Agent}i""#;
+/// AWS documents more columns than a judgement needs; those behind the User-Agent are left out.
+const ALB: &str = r#"$type $time_iso8601 $elb $remote_addr $target $request_time $target_time $response_time $status $target_status $received $sent "$request" "$http_user_agent""#;
 
 /// The format of a log.
 #[derive(Clone, Debug)]
@@ -50,20 +50,9 @@ enum Kind {
     Either(Box<Pattern>),
     /// Beadle's own JSON, or lines of this pattern.
     Beadle(Box<Pattern>),
-    Alb,
     Haproxy,
     /// The columns come with the file.
     W3c,
-}
-
-/// A format that isn't known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown(String);
-
-impl fmt::Display for Unknown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
 }
 
 impl Format {
@@ -71,8 +60,8 @@ impl Format {
     /// in Apache's `LogFormat`.
     ///
     /// # Errors
-    /// The text is neither.
-    pub fn of(text: &str) -> Result<Self, Unknown> {
+    /// A sentence: the text is neither.
+    pub fn of(text: &str) -> Result<Self, String> {
         let kind = match text {
             "combined" => Kind::Pattern(builtin(COMBINED)?),
             "common" => Kind::Pattern(builtin(COMMON)?),
@@ -80,7 +69,7 @@ impl Format {
             "traefik" => Kind::Either(builtin(COMBINED)?),
             "json" | "caddy" | "cloudflare" | "beadle" => Kind::Json,
             "beadle-access" => Kind::Beadle(builtin(own::COMBINED)?),
-            "alb" => Kind::Alb,
+            "alb" => Kind::Pattern(compiled(Pattern::new(nginx::tokens(ALB), true))?),
             "haproxy" => Kind::Haproxy,
             "w3c" | "iis" | "cloudfront" => Kind::W3c,
             pattern if pattern.contains('$') => {
@@ -126,7 +115,6 @@ impl Format {
             Kind::Json | Kind::Either(_) => json::parse(line)?,
             Kind::Beadle(_) if line.starts_with(b"{") => own::parse(line)?,
             Kind::Beadle(pattern) => pattern.parse(line)?,
-            Kind::Alb => alb::parse(line)?,
             Kind::Haproxy => haproxy::parse(line)?,
             Kind::W3c => {
                 if line.starts_with(b"#") {
@@ -144,21 +132,21 @@ impl Format {
 }
 
 /// A pattern of ours: servers may add values behind it.
-fn builtin(pattern: &str) -> Result<Box<Pattern>, Unknown> {
+fn builtin(pattern: &str) -> Result<Box<Pattern>, String> {
     compiled(apache::tokens(pattern).and_then(|tokens| Pattern::new(tokens, true)))
 }
 
-fn compiled(pattern: Result<Pattern, String>) -> Result<Box<Pattern>, Unknown> {
-    let refused = |why| Unknown(format!("the log format can't be used: {why}"));
+fn compiled(pattern: Result<Pattern, String>) -> Result<Box<Pattern>, String> {
+    let refused = |why| format!("the log format can't be used: {why}");
     pattern.map(Box::new).map_err(refused)
 }
 
-fn unknown(name: &str) -> Unknown {
+fn unknown(name: &str) -> String {
     let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-    Unknown(format!(
+    format!(
         "'{}' is no log format (one of {}, or a pattern such as nginx's log_format or Apache's \
          LogFormat)",
         shown(name),
         names.join(", ")
-    ))
+    )
 }

@@ -14,11 +14,6 @@ use super::{
     unescape::{Text, percent_decoded},
 };
 
-/// Whether a line looks like one of such a log.
-pub(super) fn is_line(line: &[u8]) -> bool {
-    parse(line).is_ok()
-}
-
 pub(super) fn parse(line: &[u8]) -> Result<Entry<'_>, Fault> {
     // `client:port [22/Nov/2026:19:30:05.123] frontend backend/server 1/2/3/4/5 200 …`
     let (head, rest) = accept_date(line).ok_or(Fault::Form)?;

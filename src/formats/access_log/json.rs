@@ -9,119 +9,104 @@ use super::{
     time,
 };
 
-/// The names under which servers log a part, those of a certain server first. `/` leads into an
-/// object.
-struct Names {
-    time: &'static [&'static str],
-    client: &'static [&'static str],
-    request: &'static [&'static str],
-    method: &'static [&'static str],
-    target: &'static [&'static str],
-    query: &'static [&'static str],
-    host: &'static [&'static str],
-    user_agent: &'static [&'static str],
-    forwarded_for: &'static [&'static str],
-    status: &'static [&'static str],
-}
-
-/// Caddy, Traefik, Cloudflare Logpush, Beadle's own records, and nginx with `escape=json` under the
-/// names of its variables or other usual ones. No server uses the name of another one for
-/// something else.
-const NAMES: Names = Names {
-    time: &[
-        "ts",
-        "StartUTC",
-        "EdgeStartTimestamp",
-        "EdgeEndTimestamp",
-        "time_iso8601",
-        "time",
-        "@timestamp",
-        "timestamp",
-        "msec",
-        "time_local",
-        "date",
-    ],
-    client: &[
-        "request/client_ip",
-        "request/remote_ip",
-        "request/remote_addr",
-        "ClientHost",
-        "ClientAddr",
-        "ClientIP",
-        "client_ip",
-        "remote_addr",
-        "remote_ip",
-        "clientip",
-        "client",
-        "ip",
-    ],
-    request: &["request", "request_line"],
-    method: &["request/method", "RequestMethod", "ClientRequestMethod", "request_method", "method"],
-    target: &[
-        "request/uri",
-        "RequestPath",
-        "ClientRequestURI",
-        "request_uri",
-        "uri",
-        "path",
-        "target",
-        "url",
-    ],
-    query: &["args", "query_string"],
-    host: &[
-        "request/host",
-        "RequestHost",
-        "ClientRequestHost",
-        "http_host",
-        "host",
-        "vhost",
-        "server_name",
-    ],
-    user_agent: &[
-        "request/headers/User-Agent",
-        "request_User-Agent",
-        "ClientRequestUserAgent",
-        "http_user_agent",
-        "user_agent",
-        "userAgent",
-        "agent",
-    ],
-    forwarded_for: &["http_x_forwarded_for", "request_X-Forwarded-For", "x_forwarded_for"],
-    status: &["status", "DownstreamStatus", "EdgeResponseStatus", "code"],
-};
+// The names under which servers log a part, those of a certain server first; `/` leads into an object:
+// Caddy, Traefik, Cloudflare Logpush, Beadle's own records, and nginx with `escape=json` under the
+// names of its variables or other usual ones. No server uses the name of another one for
+// something else.
+const TIME: &[&str] = &[
+    "ts",
+    "StartUTC",
+    "EdgeStartTimestamp",
+    "EdgeEndTimestamp",
+    "time_iso8601",
+    "time",
+    "@timestamp",
+    "timestamp",
+    "msec",
+    "time_local",
+    "date",
+];
+const CLIENT: &[&str] = &[
+    "request/client_ip",
+    "request/remote_ip",
+    "request/remote_addr",
+    "ClientHost",
+    "ClientAddr",
+    "ClientIP",
+    "client_ip",
+    "remote_addr",
+    "remote_ip",
+    "clientip",
+    "client",
+    "ip",
+];
+const REQUEST: &[&str] = &["request", "request_line"];
+const METHOD: &[&str] =
+    &["request/method", "RequestMethod", "ClientRequestMethod", "request_method", "method"];
+const TARGET: &[&str] = &[
+    "request/uri",
+    "RequestPath",
+    "ClientRequestURI",
+    "request_uri",
+    "uri",
+    "path",
+    "target",
+    "url",
+];
+const QUERY: &[&str] = &["args", "query_string"];
+const HOST: &[&str] = &[
+    "request/host",
+    "RequestHost",
+    "ClientRequestHost",
+    "http_host",
+    "host",
+    "vhost",
+    "server_name",
+];
+const USER_AGENT: &[&str] = &[
+    "request/headers/User-Agent",
+    "request_User-Agent",
+    "ClientRequestUserAgent",
+    "http_user_agent",
+    "user_agent",
+    "userAgent",
+    "agent",
+];
+const FORWARDED_FOR: &[&str] =
+    &["http_x_forwarded_for", "request_X-Forwarded-For", "x_forwarded_for"];
+const STATUS: &[&str] = &["status", "DownstreamStatus", "EdgeResponseStatus", "code"];
 
 /// Whether an object is an entry by its names.
 pub(super) fn is_entry(line: &[u8]) -> bool {
     let Ok(Value::Object(object)) = serde_json::from_slice(line) else { return false };
     let has = |names: &[&str]| find(&object, names).is_some();
-    has(NAMES.time) && (has(NAMES.target) || has(NAMES.request))
+    has(TIME) && (has(TARGET) || has(REQUEST))
 }
 
 pub(super) fn parse(line: &[u8]) -> Result<Entry<'static>, Fault> {
     let Ok(Value::Object(object)) = serde_json::from_slice(line) else { return Err(Fault::Json) };
     let text = |names: &[&str]| find(&object, names).and_then(text).map(Cow::Owned);
-    let request =
-        find(&object, NAMES.request).filter(|value| value.is_string()).and_then(self::text);
-    let target = text(NAMES.target);
+    let request = find(&object, REQUEST).filter(|value| value.is_string()).and_then(self::text);
+    let target = text(TARGET);
     if request.is_none() && target.is_none() {
         return Err(Fault::NoRequest);
     }
     let parts = Parts {
-        time: text(NAMES.time).and_then(|text| time::of_any_form(&text)),
-        client: text(NAMES.client).and_then(|text| address(&text)),
+        time: text(TIME).and_then(|text| time::of_any_form(&text)),
+        client: text(CLIENT).and_then(|text| address(&text)),
         // Where both are, the target is the more exact one.
         request: request.filter(|_| target.is_none()).map(Cow::Owned),
-        method: text(NAMES.method),
+        method: text(METHOD),
         // Some servers log the target without its query.
-        query: text(NAMES.query).filter(|_| {
+        query: text(QUERY).filter(|_| {
             target.as_ref().is_some_and(|target: &Cow<'_, [u8]>| !target.contains(&b'?'))
         }),
         target,
-        host: text(NAMES.host),
+        host: text(HOST),
         server_name: None,
-        user_agent: text(NAMES.user_agent),
-        forwarded_for: text(NAMES.forwarded_for),
-        status: text(NAMES.status).map_or(0, |text| status(&text)),
+        user_agent: text(USER_AGENT),
+        forwarded_for: text(FORWARDED_FOR),
+        status: text(STATUS).map_or(0, |text| status(&text)),
     };
     parts.entry()
 }

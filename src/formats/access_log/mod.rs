@@ -3,10 +3,10 @@
 //! ```text
 //! detect      the first lines -> the format
 //! format      its name, or a pattern as nginx's log_format and Apache's LogFormat write it
-//! pattern     nginx, apache: compiled patterns; combined is one of them
+//! pattern     nginx, apache: compiled patterns; combined and alb are two of them
 //! json        Caddy, Traefik, Cloudflare Logpush, Beadle's records, other JSON lines
 //! w3c         W3C extended (IIS), CloudFront: the fields stand in the file
-//! haproxy, alb    fixed columns
+//! haproxy     fixed columns
 //! line, own    Beadle's own log, written and read
 //! request_line, time, unescape   parts of a line
 //! ```
@@ -14,7 +14,6 @@
 //!
 //! May use: escape, text. Must not know: files, threads, the policy, how a request is judged.
 
-mod alb;
 mod apache;
 mod detect;
 mod entry;
@@ -38,7 +37,7 @@ mod tests;
 pub use self::{
     detect::detect,
     entry::{Entry, Fault},
-    format::{Format, NAMES, Unknown},
+    format::{Format, NAMES},
     line::{Line, REFUSE},
     w3c::Columns,
 };

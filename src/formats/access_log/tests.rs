@@ -228,7 +228,7 @@ fn a_pattern_that_cannot_be_judged_is_refused() {
         ("%h %t \"%r\" %", "a % stands at its end"),
         ("combind", "is no log format"),
     ] {
-        let refused = Format::of(pattern).expect_err(pattern).to_string();
+        let refused = Format::of(pattern).expect_err(pattern);
         assert!(refused.contains(says), "{pattern}: {refused}");
     }
 }

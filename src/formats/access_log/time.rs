@@ -1,8 +1,13 @@
 //! Times in logs, as microseconds since the Unix epoch.
 
-use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
+use jiff::{
+    Timestamp,
+    civil::DateTime,
+    tz::{Offset, TimeZone},
+};
 
 const SECOND: i64 = 1_000_000;
+const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
 
 /// The common log format: `22/Nov/2026:19:30:05 +0000`.
 pub(super) fn common(bytes: &[u8]) -> Option<i64> {
@@ -13,93 +18,39 @@ pub(super) fn common(bytes: &[u8]) -> Option<i64> {
 
 /// `22/Nov/2026:19:30:05` or with milliseconds, `22/Nov/2026:19:30:05.123`, taken as UTC.
 pub(super) fn civil(bytes: &[u8]) -> Option<i64> {
-    let [
-        d1,
-        d2,
-        b'/',
-        m1,
-        m2,
-        m3,
-        b'/',
-        y1,
-        y2,
-        y3,
-        y4,
-        b':',
-        h1,
-        h2,
-        b':',
-        n1,
-        n2,
-        b':',
-        s1,
-        s2,
-        fraction @ ..,
-    ] = bytes
-    else {
-        return None;
-    };
-    let month = match [*m1, *m2, *m3] {
-        [b'J', b'a', b'n'] => 1,
-        [b'F', b'e', b'b'] => 2,
-        [b'M', b'a', b'r'] => 3,
-        [b'A', b'p', b'r'] => 4,
-        [b'M', b'a', b'y'] => 5,
-        [b'J', b'u', b'n'] => 6,
-        [b'J', b'u', b'l'] => 7,
-        [b'A', b'u', b'g'] => 8,
-        [b'S', b'e', b'p'] => 9,
-        [b'O', b'c', b't'] => 10,
-        [b'N', b'o', b'v'] => 11,
-        [b'D', b'e', b'c'] => 12,
-        _ => return None,
-    };
-    let year = two(*y1, *y2)? * 100 + two(*y3, *y4)?;
-    let (day, hour, minute) = (two(*d1, *d2)?, two(*h1, *h2)?, two(*n1, *n2)?);
-    let second = two(*s1, *s2)?;
-    if !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60 {
+    let (text, fraction) = bytes.split_at_checked(20)?;
+    let separators = [(2, b'/'), (6, b'/'), (11, b':'), (14, b':'), (17, b':')];
+    if !separators.iter().all(|(at, octet)| text.get(*at) == Some(octet)) {
         return None;
     }
-    let seconds = days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second;
-    let micros = match fraction {
-        [] => 0,
-        [b'.', digits @ ..] => micros(digits)?,
-        _ => return None,
-    };
-    Some(seconds * SECOND + micros)
+    let month = MONTHS.chunks(3).zip(1..).find(|(name, _)| text.get(3..6) == Some(name))?.1;
+    let number = |at: usize| two(text.get(at..at + 2)?);
+    let year = i16::from(number(7)?) * 100 + i16::from(number(9)?);
+    let (day, hour, minute, second) = (number(0)?, number(12)?, number(15)?, number(18)?);
+    let time = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
+    let time = Offset::UTC.to_timestamp(time).ok()?.as_microsecond();
+    match fraction {
+        [] => Some(time),
+        [b'.', digits @ ..] => Some(time + micros(digits)?),
+        _ => None,
+    }
 }
 
 /// `+0100`, `+01:00`, `-0700` or `Z`, in seconds.
 fn offset(bytes: &[u8]) -> Option<i64> {
     let (sign, hours, minutes) = match bytes {
-        [b'Z'] => return Some(0),
-        [sign, h1, h2, m1, m2] | [sign, h1, h2, b':', m1, m2] => {
-            (*sign, two(*h1, *h2)?, two(*m1, *m2)?)
-        }
+        b"Z" => return Some(0),
+        [b'+', h1, h2, m @ ..] => (1, [*h1, *h2], m),
+        [b'-', h1, h2, m @ ..] => (-1, [*h1, *h2], m),
         _ => return None,
     };
-    let seconds = hours * 3_600 + minutes * 60;
-    match sign {
-        b'+' => Some(seconds),
-        b'-' => Some(-seconds),
-        _ => None,
-    }
+    let minutes = two(minutes.strip_prefix(b":").unwrap_or(minutes))?;
+    Some(sign * (i64::from(two(&hours)?) * 3_600 + i64::from(minutes) * 60))
 }
 
-fn two(tens: u8, ones: u8) -> Option<i64> {
-    let digit = |byte: u8| byte.is_ascii_digit().then(|| i64::from(byte - b'0'));
-    Some(digit(tens)? * 10 + digit(ones)?)
-}
-
-/// The days since the Unix epoch of a date of the Gregorian calendar.
-const fn days(year: i64, month: i64, day: i64) -> i64 {
-    // The year begins with March, so that the leap day is its last.
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let month = if month > 2 { month - 3 } else { month + 9 };
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+fn two(digits: &[u8]) -> Option<i8> {
+    let [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] = digits else { return None };
+    i8::try_from((tens - b'0') * 10 + (ones - b'0')).ok()
 }
 
 /// The digits after the decimal point, as microseconds.

@@ -4,45 +4,67 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
+use crate::base::escape::hex_octet;
+
 /// A text of a line, as it stands there or without its escapes.
 pub(super) type Text<'l> = Cow<'l, [u8]>;
 
 /// The text without escapes. What is no escape stays as it is.
-pub(super) fn unescape(bytes: &[u8]) -> Cow<'_, [u8]> {
-    let Some(first) = memchr(b'\\', bytes) else { return Cow::Borrowed(bytes) };
-    let (plain, mut rest) = bytes.split_at(first);
-    let mut out = plain.to_vec();
-    while let [byte, tail @ ..] = rest {
-        let (octets, after) = match (byte, tail) {
-            (b'\\', [b'x', high, low, after @ ..]) => match (hex(*high), hex(*low)) {
-                (Some(high), Some(low)) => (Octets::One(high << 4 | low), after),
-                _ => (Octets::One(b'\\'), tail),
-            },
-            (b'\\', [b'u', digits @ ..]) => match digits.split_at_checked(4) {
-                Some((four, after)) => match character(four) {
-                    Some(c) => (Octets::Character(c), after),
-                    None => (Octets::One(b'\\'), tail),
-                },
-                None => (Octets::One(b'\\'), tail),
-            },
-            (b'\\', [escaped, after @ ..]) => match simple(*escaped) {
-                Some(octet) => (Octets::One(octet), after),
-                None => (Octets::One(b'\\'), tail),
-            },
-            (octet, after) => (Octets::One(*octet), after),
-        };
-        match octets {
-            Octets::One(octet) => out.push(octet),
-            Octets::Character(c) => out.extend(c.encode_utf8(&mut [0; 4]).as_bytes()),
-        }
-        rest = after;
+pub(super) fn unescape(bytes: &[u8]) -> Text<'_> {
+    replaced(bytes, b'\\', push_escaped)
+}
+
+/// Octets written as a marker and two digits: `%20` by CloudFront, `#22` by HAProxy.
+pub(super) fn percent_decoded(bytes: &[u8], marker: u8) -> Text<'_> {
+    replaced(bytes, marker, push_octet)
+}
+
+/// The text without the escapes that begin with `marker`. `push` appends what one stands for, and returns
+/// the text behind it.
+fn replaced(
+    bytes: &[u8],
+    marker: u8,
+    push: for<'t> fn(&mut Vec<u8>, &'t [u8]) -> Option<&'t [u8]>,
+) -> Text<'_> {
+    if memchr(marker, bytes).is_none() {
+        return Cow::Borrowed(bytes);
     }
+    let (mut out, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
+    while let Some(at) = memchr(marker, rest) {
+        let (plain, escape) = rest.split_at(at);
+        out.extend_from_slice(plain);
+        let behind = escape.get(1..).unwrap_or_default();
+        rest = push(&mut out, behind).unwrap_or_else(|| {
+            out.push(marker);
+            behind
+        });
+    }
+    out.extend_from_slice(rest);
     Cow::Owned(out)
 }
 
-enum Octets {
-    One(u8),
-    Character(char),
+fn push_escaped<'t>(out: &mut Vec<u8>, text: &'t [u8]) -> Option<&'t [u8]> {
+    match text {
+        [b'x', digits @ ..] => push_octet(out, digits),
+        [b'u', digits @ ..] => {
+            let (digits, rest) = digits.split_at_checked(4)?;
+            let octets = [digits.get(..2)?, digits.get(2..)?].map(hex_octet);
+            let number = u32::from(octets[0]?) << 8 | u32::from(octets[1]?);
+            out.extend(char::from_u32(number)?.encode_utf8(&mut [0; 4]).as_bytes());
+            Some(rest)
+        }
+        [escaped, rest @ ..] => {
+            out.push(simple(*escaped)?);
+            Some(rest)
+        }
+        [] => None,
+    }
+}
+
+fn push_octet<'t>(out: &mut Vec<u8>, digits: &'t [u8]) -> Option<&'t [u8]> {
+    let (digits, rest) = digits.split_at_checked(2)?;
+    out.push(hex_octet(digits)?);
+    Some(rest)
 }
 
 const fn simple(escaped: u8) -> Option<u8> {
@@ -56,36 +78,6 @@ const fn simple(escaped: u8) -> Option<u8> {
         b'v' => 11,
         _ => return None,
     })
-}
-
-fn character(digits: &[u8]) -> Option<char> {
-    let number = digits
-        .iter()
-        .try_fold(0_u32, |number, digit| Some(number << 4 | u32::from(hex(*digit)?)))?;
-    char::from_u32(number)
-}
-
-pub(super) fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
-}
-
-/// Octets written as a marker and two digits: `%20` by CloudFront, `#22` by HAProxy.
-pub(super) fn percent_decoded(bytes: &[u8], marker: u8) -> Cow<'_, [u8]> {
-    let Some(first) = memchr(marker, bytes) else { return Cow::Borrowed(bytes) };
-    let (plain, mut rest) = bytes.split_at(first);
-    let mut out = plain.to_vec();
-    while let [byte, tail @ ..] = rest {
-        let decoded = match tail {
-            [high, low, after @ ..] if *byte == marker => {
-                hex(*high).zip(hex(*low)).map(|(high, low)| (high << 4 | low, after))
-            }
-            _ => None,
-        };
-        let (octet, after) = decoded.unwrap_or((*byte, tail));
-        out.push(octet);
-        rest = after;
-    }
-    Cow::Owned(out)
 }
 
 #[cfg(test)]

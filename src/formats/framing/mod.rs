@@ -23,5 +23,5 @@ pub use self::{
     frames::Multiplex,
     progress::{Fault, Step},
     reader::{Bounds, Reader},
-    target_octet::{TargetOctet, push_encoded},
+    target_octet::TargetOctet,
 };

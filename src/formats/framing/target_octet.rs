@@ -24,9 +24,3 @@ impl TargetOctet {
         }
     }
 }
-
-/// Appends `%XX`.
-pub fn push_encoded(out: &mut Vec<u8>, octet: u8) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]);
-}

@@ -26,6 +26,7 @@ use super::{
     pattern::Pattern,
     robots_txt::{Group, RobotsTxt, UserAgent},
 };
+use crate::base::escape::push_percent;
 
 /// The most groups that are split. A file of people needs a few; each costs a way through all groups.
 const MOST_SPLITS: usize = 100;
@@ -91,7 +92,7 @@ pub fn normal_text(text: &str) -> String {
         let encoded = normal::octet_at(bytes, at);
         let end = if encoded.is_some() { at + 3 } else { at + 1 };
         match encoded {
-            Some(special @ (b'*' | b'$')) => normal::push_encoded(&mut out, special),
+            Some(special @ (b'*' | b'$')) => push_percent(&mut out, special),
             None if octet == b'*' && out.last() == Some(&b'*') => {}
             _ => normal::push_normal(&mut out, bytes.get(at..end).unwrap_or_default()),
         }

@@ -23,40 +23,17 @@ use super::{
     other_record::{LIMIT, Record},
     robots_txt::{Group, RobotsTxt},
 };
+use crate::base::escape::percent;
 
 impl fmt::Display for RobotsTxt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let closing = self.records.iter().rev().take_while(|record| closes(record)).count();
         let (opening, closing) = self.records.split_at(self.records.len() - closing);
-        let mut blocks = Blocks { started: false };
-        if !self.header.is_empty() {
-            blocks.start(f)?;
-            write_comment(f, &self.header)?;
-        }
-        if !opening.is_empty() {
-            blocks.start(f)?;
-            write_records(f, opening)?;
-        }
-        for group in self.groups.iter().filter(|group| !group.user_agents.is_empty()) {
-            blocks.start(f)?;
-            write_group(f, group)?;
-        }
-        if !closing.is_empty() {
-            blocks.start(f)?;
-            write_records(f, closing)?;
-        }
-        Ok(())
-    }
-}
-
-/// The empty lines between blocks.
-struct Blocks {
-    started: bool,
-}
-
-impl Blocks {
-    fn start(&mut self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if std::mem::replace(&mut self.started, true) { f.write_str("\n") } else { Ok(()) }
+        let mut blocks = vec![comment(&self.header), records(opening)];
+        blocks.extend(self.groups.iter().filter(|one| !one.user_agents.is_empty()).map(group));
+        blocks.push(records(closing));
+        blocks.retain(|block| !block.is_empty());
+        f.write_str(&blocks.join("\n"))
     }
 }
 
@@ -65,46 +42,50 @@ pub(super) fn closes(record: &Record) -> bool {
     record.is_global() && !record.name.eq_ignore_ascii_case("license")
 }
 
-fn write_group(f: &mut fmt::Formatter<'_>, group: &Group) -> fmt::Result {
-    write_comment(f, &group.comment)?;
+fn group(group: &Group) -> String {
+    let mut out = comment(&group.comment);
     for user_agent in &group.user_agents {
-        writeln!(f, "User-agent: {}", name(&user_agent.name))?;
+        push_line(&mut out, "User-agent", &name(&user_agent.name));
     }
     for rule in &group.rules {
-        write_line(f, rule.directive.field_name(), &normal::ascii(rule.pattern.as_bytes()))?;
+        push_line(&mut out, rule.directive.field_name(), &normal::ascii(rule.pattern.as_bytes()));
     }
     if group.rules.is_empty() {
-        write_line(f, "Disallow", "")?;
+        push_line(&mut out, "Disallow", "");
     }
-    write_records(f, &group.records)
+    out + &records(&group.records)
 }
 
-fn write_records(f: &mut fmt::Formatter<'_>, records: &[Record]) -> fmt::Result {
-    records.iter().try_for_each(|record| {
+fn records(records: &[Record]) -> String {
+    let mut out = String::new();
+    for record in records {
         let name = one_line(&record.name).replace(':', "%3A");
         // A byte order mark at the start of the file would be skipped.
-        match LineKind::of(name.trim_matches([' ', '\t', '\u{feff}']).as_bytes()) {
-            LineKind::Other => {
-                let name = name.replace('\u{feff}', "%EF%BB%BF");
-                let comment = if record.is_limit { LIMIT } else { "" };
-                write_line(f, &name, &(one_line(&record.value) + comment))
-            }
-            LineKind::UserAgent | LineKind::Rule(_) => Ok(()),
+        let bare = name.trim_matches([' ', '\t', '\u{feff}']);
+        if LineKind::of(bare.as_bytes()) == LineKind::Other {
+            let name = name.replace('\u{feff}', "%EF%BB%BF");
+            let comment = if record.is_limit { LIMIT } else { "" };
+            push_line(&mut out, &name, &(one_line(&record.value) + comment));
         }
-    })
+    }
+    out
 }
 
-fn write_line(f: &mut fmt::Formatter<'_>, name: &str, value: &str) -> fmt::Result {
-    if value.is_empty() { writeln!(f, "{name}:") } else { writeln!(f, "{name}: {value}") }
+fn push_line(out: &mut String, name: &str, value: &str) {
+    out.push_str(name);
+    out.push_str(if value.is_empty() { ":" } else { ": " });
+    out.push_str(value);
+    out.push('\n');
 }
 
-fn write_comment(f: &mut fmt::Formatter<'_>, comment: &[String]) -> fmt::Result {
+fn comment(comment: &[String]) -> String {
+    let mut out = String::new();
     for line in comment.iter().flat_map(|line| line.split(['\n', '\r'])) {
         let line = without_breaks(line);
-        let line = line.trim_end();
-        if line.is_empty() { f.write_str("#\n")? } else { writeln!(f, "# {line}")? }
+        out.push_str(format!("# {line}").trim_end());
+        out.push('\n');
     }
-    Ok(())
+    out
 }
 
 /// A crawler's name. A name with line breaks or `#` matches no crawler, and its first letters must
@@ -112,7 +93,7 @@ fn write_comment(f: &mut fmt::Formatter<'_>, comment: &[String]) -> fmt::Result 
 fn name(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if name.contains(|c| is_break(c) || c == '#') {
-        encoded(name, |c| !is_plain(c))
+        percent(name, |c| !is_plain(c))
     } else {
         name.to_owned()
     }
@@ -120,22 +101,7 @@ fn name(name: &str) -> String {
 
 /// `text` with all characters that end a line or start a comment percent-encoded.
 fn one_line(text: &str) -> String {
-    encoded(text, |c| is_break(c) || c == '#')
-}
-
-/// `text` with the characters that `is_encoded` selects percent-encoded.
-fn encoded(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_encoded(c) {
-            for octet in c.encode_utf8(&mut [0; 4]).bytes() {
-                out.push_str(&format!("%{octet:02X}"));
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    out
+    percent(text, |c| is_break(c) || c == '#')
 }
 
 /// `text` with a space in place of each character that could end a line.

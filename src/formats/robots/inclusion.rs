@@ -6,7 +6,7 @@
 //! patterns whose literals contain nearly every octet. Paths begin with `/`, so a star at the start
 //! stands for a path's first octets.
 
-use super::pattern::{Pattern, Shape};
+use super::pattern::{Pattern, Shape, Symbol};
 
 /// The octet in place of a star. No literal has it, because it is no octet of a normal form.
 const ANY: u8 = 0x01;
@@ -36,32 +36,21 @@ impl Pattern {
     /// The paths that stand for all that this pattern matches.
     pub fn sample(&self) -> Sample {
         let mut literals = self.literals();
-        let prefix = literals.next().unwrap_or_default();
-        let mut sample = prefix.to_vec();
-        let mut bare = None;
-        if sample.is_empty() && self.shape() != Shape::Exact {
-            sample.push(b'/');
-            bare = Some(Vec::new());
+        let mut path = literals.next().unwrap_or_default().to_vec();
+        let begins_with_star = path.is_empty() && self.shape() != Shape::Exact;
+        if begins_with_star {
+            path.push(b'/');
         }
-        let mut has_literals = false;
         for literal in literals {
-            sample.push(ANY);
-            sample.extend_from_slice(literal);
-            if let Some(bare) = &mut bare {
-                if has_literals {
-                    bare.push(ANY);
-                }
-                bare.extend_from_slice(literal);
-            }
-            has_literals = true;
+            path.push(ANY);
+            path.extend_from_slice(literal);
         }
         if self.is_open() {
-            sample.push(ANY);
-            if let Some(bare) = &mut bare {
-                bare.push(ANY);
-            }
+            path.push(ANY);
         }
-        Sample { path: sample, bare: bare.filter(|bare| bare.starts_with(b"/")) }
+        // Without the slash and the first star.
+        let bare = path.get(2..).filter(|bare| begins_with_star && bare.starts_with(b"/"));
+        Sample { bare: bare.map(<[u8]>::to_vec), path }
     }
 
     /// Whether some path matches both patterns.
@@ -70,7 +59,10 @@ impl Pattern {
         if self.prefix().get(..common) != other.prefix().get(..common) {
             return false;
         }
-        let (one, two) = (self.octets_and_stars(), other.octets_and_stars());
+        // All paths begin with `/`, so a star at the start follows one.
+        let (mut one, mut two) = (self.symbols(), other.symbols());
+        one.retain(|symbol| *symbol != Symbol::End);
+        two.retain(|symbol| *symbol != Symbol::End);
         // Both are read at once. `reached[at]` says whether the symbols of `two` up to `at` can match
         // the same text as those of `one` that were read.
         let mut reached = vec![false; two.len() + 1];
@@ -81,10 +73,10 @@ impl Pattern {
             for (at, _) in reached.iter().enumerate().filter(|(_, is)| **is) {
                 match (symbol, two.get(at)) {
                     // The star of `one` is empty, or takes what `two` has.
-                    (None, _) => next[at..].fill(true),
-                    (Some(_), Some(None)) => next[at] = true,
-                    (Some(a), Some(Some(b))) if a == b => next[at + 1] = true,
-                    (Some(_), _) => {}
+                    (Symbol::Any | Symbol::Open, _) => next[at..].fill(true),
+                    (_, Some(Symbol::Any | Symbol::Open)) => next[at] = true,
+                    (octet, Some(same)) if octet == same => next[at + 1] = true,
+                    _ => {}
                 }
             }
             skip_stars(&mut next, &two);
@@ -92,28 +84,12 @@ impl Pattern {
         }
         reached.last().copied().unwrap_or(false)
     }
-
-    /// The literal octets in order, with `None` for a star. All paths begin with `/`, so a star at
-    /// the start follows one.
-    fn octets_and_stars(&self) -> Vec<Option<u8>> {
-        let mut symbols = Vec::new();
-        for (number, literal) in self.literals().enumerate() {
-            if number > 0 {
-                symbols.push(None);
-            }
-            symbols.extend(literal.iter().copied().map(Some));
-        }
-        if self.is_open() && symbols.last() != Some(&None) {
-            symbols.push(None);
-        }
-        symbols
-    }
 }
 
 /// Marks the places behind stars: a star may be empty.
-fn skip_stars(reached: &mut [bool], symbols: &[Option<u8>]) {
+fn skip_stars(reached: &mut [bool], symbols: &[Symbol]) {
     for (at, symbol) in symbols.iter().enumerate() {
-        if reached[at] && symbol.is_none() {
+        if reached[at] && matches!(symbol, Symbol::Any | Symbol::Open) {
             reached[at + 1] = true;
         }
     }

@@ -94,13 +94,6 @@ pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// `bytes` without the white space around them.
-pub(super) fn trim(bytes: &[u8]) -> &[u8] {
-    let start = bytes.iter().position(|b| !is_space(*b)).unwrap_or(bytes.len());
-    let end = bytes.iter().rposition(|b| !is_space(*b)).map_or(start, |at| at + 1);
-    bytes.get(start..end).unwrap_or_default()
-}
-
 /// Whether some reader may end a line at this character: a control character other than the tab,
 /// or one of the two separators of Unicode.
 pub(super) fn is_break(c: char) -> bool {

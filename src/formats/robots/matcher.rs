@@ -27,7 +27,7 @@ use super::{
     path::{Target, is_robots_txt},
     robots_txt::{Group, RobotsTxt},
     rule::{Directive, Rule},
-    rule_set::{Precedence, Ranked, RuleSet},
+    rule_set::{Ranked, RuleSet, precedence},
     usage_record::Usage,
     verdict::{Access, Explanation, Form, Verdict},
 };
@@ -239,7 +239,7 @@ impl Matcher {
             true => Vec::new(),
             false => self.sets_of(scope).flat_map(|set| set.matches(view, &path)).collect(),
         };
-        matches.sort_by_key(|found| Precedence::new(found.rule, found.specificity));
+        matches.sort_by_key(|found| precedence(found.rule, found.specificity));
         Explanation { verdict, path, matches, is_cut }
     }
 

@@ -29,14 +29,14 @@ use super::{
     emit::closes,
     group_index::{GroupIndex, GroupList},
     limits::LEAST_BYTES,
-    line_count::{lines, whole_lines},
+    line_count::whole_lines,
     name, normal,
     other_record::Record,
     parse::parse,
     robots_txt::{Group, RobotsTxt, UserAgent},
     rule::Directive,
 };
-use crate::base::diagnostic::Diagnostic;
+use crate::base::{diagnostic::Diagnostic, text::lines};
 
 /// The line about the merge in the header.
 const HEADER: &str = "Merged with the origin's own robots.txt.";

@@ -12,6 +12,8 @@
 
 use std::borrow::Cow;
 
+use crate::base::escape::{hex_octet, push_percent};
+
 /// `bytes` in normal form; borrowed if they are already normal.
 pub(super) fn normalise(bytes: &[u8]) -> Cow<'_, [u8]> {
     let mut at = 0;
@@ -42,11 +44,11 @@ pub(super) fn push_normal(out: &mut Vec<u8>, bytes: &[u8]) {
                 3
             }
             (false, Some(escape)) => {
-                push_encoded(out, escape.octet);
+                push_percent(out, escape.octet);
                 3
             }
             (false, None) if octet != b'%' => {
-                push_encoded(out, octet);
+                push_percent(out, octet);
                 1
             }
             _ => {
@@ -64,7 +66,7 @@ pub fn ascii(bytes: &[u8]) -> String {
     for &octet in bytes {
         match octet {
             b'!'..=b'~' if octet != b'#' => out.push(octet),
-            _ => push_encoded(&mut out, octet),
+            _ => push_percent(&mut out, octet),
         }
     }
     out.into_iter().map(char::from).collect()
@@ -99,7 +101,7 @@ struct Escape {
 /// The `%XX` at `at`, if there is one.
 fn escape_at(bytes: &[u8], at: usize) -> Option<Escape> {
     let &[b'%', high, low] = bytes.get(at..at + 3)? else { return None };
-    let octet = hex(high)? << 4 | hex(low)?;
+    let octet = hex_octet(&[high, low])?;
     Some(Escape { octet, upper: !high.is_ascii_lowercase() && !low.is_ascii_lowercase() })
 }
 
@@ -111,16 +113,6 @@ pub(super) fn octet_at(bytes: &[u8], at: usize) -> Option<u8> {
 /// Whether a percent-encoded octet is decoded.
 pub fn is_decoded(octet: u8) -> bool {
     octet.is_ascii_alphanumeric() || b"-._~*$".contains(&octet)
-}
-
-/// Appends `%XX`.
-pub(super) fn push_encoded(out: &mut Vec<u8>, octet: u8) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    out.extend([b'%', HEX[usize::from(octet >> 4)], HEX[usize::from(octet & 15)]]);
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).map(|value| value as u8)
 }
 
 #[cfg(test)]

@@ -16,12 +16,15 @@
 //! is never reported.
 
 use super::{
-    line_count::lines,
     line_kind,
     pace::{self, Span},
 };
 use crate::{
-    base::{diagnostic::Diagnostic, escape},
+    base::{
+        diagnostic::Diagnostic,
+        escape,
+        text::{lines, trimmed},
+    },
     formats::usage::{Carrier, split_path},
 };
 
@@ -110,6 +113,7 @@ impl Record {
         }
         Ok(Self { name: name.to_owned(), value: value.to_owned(), ..Self::default() })
     }
+
     /// Whether the record applies to the whole site wherever it stands. The definitions of
     /// `Sitemap`, `Host`, `License` (RSL) and `Clean-param` tie them to no group.
     pub fn is_global(&self) -> bool {
@@ -157,7 +161,7 @@ impl Record {
 pub fn has_known_line(text: &[u8]) -> bool {
     let has_known_name = |line: &[u8]| {
         let colon = memchr::memchr(b':', line);
-        let name = line_kind::trim(colon.and_then(|at| line.get(..at)).unwrap_or_default());
+        let name = trimmed(colon.and_then(|at| line.get(..at)).unwrap_or_default());
         line_kind::is_protocol_name(name)
             || KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known.name.as_bytes()))
     };

@@ -24,22 +24,6 @@ pub struct Pace {
     per: Duration,
 }
 
-/// Requests in a time, as a record has them: of any number and any time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rate {
-    requests: u64,
-    per: Duration,
-}
-
-/// The order of paces: the greater, the stricter.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Strictness {
-    /// The time for one request.
-    interval: Duration,
-    /// Of equal intervals, fewer requests at once are stricter.
-    requests: Reverse<u32>,
-}
-
 /// A span of the day in minutes from midnight, UTC, both ends included. It may go past midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
@@ -59,7 +43,8 @@ impl Pace {
     /// The pace of a text such as `1/10s` or `10/1m`: requests, a slash, and a time in seconds or
     /// with `s`, `m`, `h`, `d`.
     pub fn parse(text: &str) -> Option<Self> {
-        Rate::parse(text)?.pace()
+        let (requests, per) = requests_in_time(text)?;
+        Self::new(requests, per)
     }
 
     /// The number of requests in [`Self::per`].
@@ -82,31 +67,9 @@ impl Pace {
         self.strictness() > other.strictness()
     }
 
-    fn strictness(self) -> Strictness {
-        Strictness { interval: self.interval(), requests: Reverse(self.requests) }
-    }
-}
-
-impl Rate {
-    /// Neither of the two numbers may be 0.
-    fn parse(text: &str) -> Option<Self> {
-        let (requests, time) = text.split_once('/')?;
-        let unit = time.chars().last().map(|unit| unit.to_ascii_lowercase());
-        let (number, seconds) = match unit {
-            Some('s') => (time.get(..time.len() - 1)?, 1),
-            Some('m') => (time.get(..time.len() - 1)?, 60),
-            Some('h') => (time.get(..time.len() - 1)?, 3_600),
-            Some('d') => (time.get(..time.len() - 1)?, 86_400),
-            _ => (time, 1),
-        };
-        let (requests, number) = (number_of(requests)?, number_of(number)?);
-        let per = Duration::from_secs(number.saturating_mul(seconds));
-        (requests > 0 && number > 0).then_some(Self { requests, per })
-    }
-
-    /// The rate as a pace. `None` if it is too fast for one.
-    pub(super) fn pace(self) -> Option<Pace> {
-        Pace::new(u32::try_from(self.requests).ok()?, self.per)
+    /// The greater, the stricter: the time for one request, and of equal ones, fewer requests at once.
+    fn strictness(self) -> (Duration, Reverse<u32>) {
+        (self.interval(), Reverse(self.requests))
     }
 }
 
@@ -137,22 +100,40 @@ impl Span {
     }
 }
 
-/// The value of a `Crawl-delay`, `1*DIGIT ["." 1*DIGIT]`: one request in so many seconds, at most
-/// [`LONGEST`].
-pub(super) fn read_delay(text: &str) -> Option<Rate> {
+/// The value of a `Crawl-delay`, `1*DIGIT ["." 1*DIGIT]`: the time for one request, at most [`LONGEST`].
+pub(super) fn read_delay(text: &str) -> Option<Duration> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let is_number = [whole, part].iter().all(|digits| is_digits(digits));
     let seconds: f64 = is_number.then(|| text.parse().ok()).flatten()?;
-    let per = Duration::try_from_secs_f64(seconds.min(LONGEST.as_secs_f64())).ok()?;
-    Some(Rate { requests: 1, per })
+    Duration::try_from_secs_f64(seconds.min(LONGEST.as_secs_f64())).ok()
 }
 
-/// The value of a `Request-rate`: the rate, and the span of the day in which it applies.
-pub(super) fn read_rate(text: &str) -> Option<(Rate, Option<Span>)> {
-    match text.split_once([' ', '\t']) {
-        Some((rate, span)) => Some((Rate::parse(rate)?, Some(Span::parse(span)?))),
-        None => Some((Rate::parse(text)?, None)),
-    }
+/// The value of a `Request-rate`: requests, their time, and the span of the day in which it applies.
+pub(super) fn read_rate(text: &str) -> Option<(u32, Duration, Option<Span>)> {
+    let (rate, span) = match text.split_once([' ', '\t']) {
+        Some((rate, span)) => (rate, Some(Span::parse(span)?)),
+        None => (text, None),
+    };
+    let (requests, per) = requests_in_time(rate)?;
+    Some((requests, per, span))
+}
+
+/// Requests, a slash, and a time. Neither of the two numbers may be 0; more requests than a pace has are
+/// the most.
+fn requests_in_time(text: &str) -> Option<(u32, Duration)> {
+    let (requests, time) = text.split_once('/')?;
+    let unit = time.chars().last().map(|unit| unit.to_ascii_lowercase());
+    let (number, seconds) = match unit {
+        Some('s') => (time.get(..time.len() - 1)?, 1),
+        Some('m') => (time.get(..time.len() - 1)?, 60),
+        Some('h') => (time.get(..time.len() - 1)?, 3_600),
+        Some('d') => (time.get(..time.len() - 1)?, 86_400),
+        _ => (time, 1),
+    };
+    let (requests, number) = (number_of(requests)?, number_of(number)?);
+    let per = Duration::from_secs(number.saturating_mul(seconds));
+    let requests = u32::try_from(requests).unwrap_or(u32::MAX);
+    (requests > 0 && number > 0).then_some((requests, per))
 }
 
 /// A number, or the greatest one if it has too many digits.

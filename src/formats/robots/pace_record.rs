@@ -26,10 +26,10 @@ impl PaceRecord {
     /// The pace that `record` sets, if it does. One that says a limit sets none.
     pub fn of(record: &Record) -> Option<Self> {
         let (pace, span) = if record.name.eq_ignore_ascii_case("crawl-delay") {
-            (pace::read_delay(&record.value)?.pace()?, None)
+            (Pace::new(1, pace::read_delay(&record.value)?)?, None)
         } else if record.name.eq_ignore_ascii_case("request-rate") {
-            let (rate, span) = pace::read_rate(&record.value)?;
-            (rate.pace()?, span)
+            let (requests, per, span) = pace::read_rate(&record.value)?;
+            (Pace::new(requests, per)?, span)
         } else {
             return None;
         };

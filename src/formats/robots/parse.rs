@@ -18,14 +18,17 @@
 use super::{
     findings::Findings,
     limits::{LEAST_BYTES, MAX_BYTES},
-    line_count::{lines, whole_lines},
-    line_kind::{self, BYTE_ORDER_MARK, GOOGLE_LINE, LineKind, is_space, trim},
+    line_count::whole_lines,
+    line_kind::{self, BYTE_ORDER_MARK, GOOGLE_LINE, LineKind, is_space},
     normal,
     other_record::{LIMIT, Record},
     robots_txt::{Group, RobotsTxt, UserAgent},
     rule::{Directive, Rule},
 };
-use crate::base::diagnostic::Diagnostic;
+use crate::base::{
+    diagnostic::Diagnostic,
+    text::{lines, trimmed},
+};
 
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,12 +135,12 @@ impl<'f> Reader<'f> {
         let content = match memchr::memchr(b'#', line) {
             Some(at) => {
                 let (content, comment) = line.split_at(at);
-                if trim(content).is_empty() {
+                if trimmed(content).is_empty() {
                     return self.read_comment(comment.get(1..).unwrap_or_default());
                 }
-                trim(content)
+                trimmed(content)
             }
-            None => trim(line),
+            None => trimmed(line),
         };
         if content.is_empty() {
             return self.read_empty();
@@ -172,10 +175,11 @@ impl<'f> Reader<'f> {
     fn split<'a>(&mut self, content: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
         if let Some(at) = memchr::memchr(b':', content) {
             let (name, value) = content.split_at(at);
-            return Some((trim(name), trim(value.get(1..).unwrap_or_default())));
+            return Some((trimmed(name), trimmed(value.get(1..).unwrap_or_default())));
         }
         let space = content.iter().position(|b| is_space(*b));
-        let words = space.map(|at| content.split_at(at)).map(|(name, value)| (name, trim(value)));
+        let words =
+            space.map(|at| content.split_at(at)).map(|(name, value)| (name, trimmed(value)));
         let two = words.filter(|(_, value)| !value.iter().copied().any(is_space));
         let Some((name, _)) = two.filter(|(name, _)| line_kind::is_protocol_name(name)) else {
             self.findings.no_record(content);

@@ -120,11 +120,6 @@ impl Pattern {
         }
     }
 
-    /// The pattern in lower case, with the same specificity.
-    pub(super) fn folded(self) -> Self {
-        self.map(<[u8]>::to_ascii_lowercase)
-    }
-
     /// The pattern with each literal replaced, and the same specificity.
     pub(super) fn map(self, replace: impl Fn(&[u8]) -> Vec<u8>) -> Self {
         let replaced = |octets: &[u8]| replace(octets).into_boxed_slice();
@@ -196,15 +191,12 @@ impl Pattern {
 
     /// The pattern symbol by symbol.
     pub fn symbols(&self) -> Vec<Symbol> {
-        let octets = |octets: &[u8]| octets.iter().copied().map(Symbol::Octet).collect::<Vec<_>>();
-        let mut symbols = octets(&self.prefix);
-        let tail = match &self.end {
-            End::Tail(tail) => Some(&**tail),
-            End::Open | End::Exact => None,
-        };
-        for literal in self.middle.iter().map(Segment::octets).chain(tail) {
-            symbols.push(Symbol::Any);
-            symbols.extend(octets(literal));
+        let mut symbols = Vec::new();
+        for (number, literal) in self.literals().enumerate() {
+            if number > 0 {
+                symbols.push(Symbol::Any);
+            }
+            symbols.extend(literal.iter().copied().map(Symbol::Octet));
         }
         symbols.push(match self.end {
             End::Open => Symbol::Open,

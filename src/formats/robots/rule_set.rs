@@ -68,23 +68,12 @@ pub(super) struct Ranked {
     pub(super) specificity: u32,
 }
 
-/// The weight of a rule, whatever its place in the file. Of two rules that match, the lesser
-/// decides.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Weight {
-    /// §2.2.2: the most octets.
-    specificity: Reverse<u32>,
-    /// §2.2.2: of equally long rules, allow.
-    directive: Directive,
-}
+/// The order of rules that match; the least decides. §2.2.2: the most octets, of equally long rules
+/// allow; of equal rules, the first in the file.
+pub(super) type Precedence = (Weight, u32);
 
-/// The order of rules that match. The least decides.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Precedence {
-    weight: Weight,
-    /// Of equal rules, the first in the file.
-    line: u32,
-}
+/// The weight of a rule, whatever its place in the file.
+type Weight = (Reverse<u32>, Directive);
 
 /// How the best rule is found.
 #[derive(Debug)]
@@ -123,7 +112,7 @@ impl RuleSet {
         let mut compiled: Vec<_> =
             rules.map(|rule| (rule, Pattern::compile(rule.pattern.as_bytes()))).collect();
         // The sort is stable: of equal rules the first in the file comes first.
-        compiled.sort_by_key(|(rule, pattern)| Weight::new(rule, pattern.specificity()));
+        compiled.sort_by_key(|(rule, pattern)| weight(rule, pattern.specificity()));
         let rules: Vec<_> = compiled
             .iter()
             .map(|(rule, pattern)| Ranked {
@@ -205,7 +194,7 @@ impl Ranked {
     /// The place of the rule among others that match.
     #[inline]
     pub(super) fn precedence(&self) -> Precedence {
-        Precedence::new(&self.rule, self.specificity)
+        precedence(&self.rule, self.specificity)
     }
 
     /// Whether the rule is compared with forms of this view.
@@ -233,7 +222,7 @@ impl Ranked {
 
     fn pattern(&self, view: View) -> Pattern {
         match view.is_folded {
-            true => Pattern::compile(self.rule.pattern.as_bytes()).folded(),
+            true => Pattern::compile(self.rule.pattern.as_bytes()).map(<[u8]>::to_ascii_lowercase),
             false => Pattern::compile(self.rule.pattern.as_bytes()),
         }
     }
@@ -252,17 +241,14 @@ impl Decoded {
     }
 }
 
-impl Weight {
-    const fn new(rule: &Rule, specificity: u32) -> Self {
-        Self { specificity: Reverse(specificity), directive: rule.directive }
-    }
+/// The weight of a rule whose pattern has this specificity.
+const fn weight(rule: &Rule, specificity: u32) -> Weight {
+    (Reverse(specificity), rule.directive)
 }
 
-impl Precedence {
-    /// The precedence of a rule whose pattern has this specificity.
-    pub(super) const fn new(rule: &Rule, specificity: u32) -> Self {
-        Self { weight: Weight::new(rule, specificity), line: rule.line }
-    }
+/// The precedence of such a rule.
+pub(super) const fn precedence(rule: &Rule, specificity: u32) -> Precedence {
+    (weight(rule, specificity), rule.line)
 }
 
 impl Search {

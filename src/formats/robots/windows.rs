@@ -77,17 +77,6 @@ struct Window {
     octets: u64,
 }
 
-/// How well a window selects its rule. The least is the best.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Rarity {
-    /// How many rules of the set contain the window.
-    rules: u32,
-    /// Of equally rare windows, the widest.
-    width: usize,
-    /// Of those the last: the end of a path is more specific than its beginning.
-    place: Reverse<usize>,
-}
-
 impl Windows {
     /// The index of `patterns`.
     pub(super) fn new(patterns: Vec<(u32, Pattern)>) -> Self {
@@ -96,10 +85,10 @@ impl Windows {
             *counts.entry(window).or_default() += 1;
         }
         let rarest = |pattern: &Pattern| {
-            let rarity = |(place, window): &(usize, Window)| Rarity {
-                rules: counts.get(window).copied().unwrap_or_default(),
-                width: window.width,
-                place: Reverse(*place),
+            // The one of the fewest rules, of these the widest, and of these the last: the end of a path
+            // is more specific than its beginning.
+            let rarity = |(place, window): &(usize, Window)| {
+                (counts.get(window).copied(), window.width, Reverse(*place))
             };
             Some(windows_of(pattern).enumerate().min_by_key(rarity)?.1)
         };

@@ -170,29 +170,19 @@ enum Token {
 struct Tags {
     name: Vec<u8>,
     meta: MetaTag,
-    attribute: Attribute,
-}
-
-/// The current attribute.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Attribute {
-    Name,
-    Content,
-    HttpEquiv,
-    Property,
-    /// An unused attribute, or a repeated one.
-    #[default]
-    Other,
+    /// The current attribute; empty for an unused or repeated one.
+    attribute: Vec<u8>,
 }
 
 impl Tags {
-    fn slot(&mut self, attribute: Attribute) -> Option<&mut Option<Vec<u8>>> {
+    /// The place of an attribute's value, if the attribute is used.
+    fn slot(&mut self, attribute: &[u8]) -> Option<&mut Option<Vec<u8>>> {
         match attribute {
-            Attribute::Name => Some(&mut self.meta.name),
-            Attribute::Content => Some(&mut self.meta.content),
-            Attribute::HttpEquiv => Some(&mut self.meta.http_equiv),
-            Attribute::Property => Some(&mut self.meta.property),
-            Attribute::Other => None,
+            b"name" => Some(&mut self.meta.name),
+            b"content" => Some(&mut self.meta.content),
+            b"http-equiv" => Some(&mut self.meta.http_equiv),
+            b"property" => Some(&mut self.meta.property),
+            _ => None,
         }
     }
 }
@@ -203,27 +193,23 @@ impl Callback<Token, usize> for Tags {
             CallbackEvent::OpenStartTag { name } => {
                 self.name = name.to_vec();
                 self.meta = MetaTag { offset: span.start, ..MetaTag::default() };
-                self.attribute = Attribute::Other;
+                self.attribute.clear();
                 None
             }
             CallbackEvent::AttributeName { name } => {
-                let attribute = match name {
-                    b"name" => Attribute::Name,
-                    b"content" => Attribute::Content,
-                    b"http-equiv" => Attribute::HttpEquiv,
-                    b"property" => Attribute::Property,
-                    _ => Attribute::Other,
-                };
                 // §13.2.5.33: of several attributes with one name the first counts.
-                let free = self.slot(attribute).filter(|slot| slot.is_none());
+                let free = self.slot(name).filter(|slot| slot.is_none());
                 let is_first = free.map(|slot| *slot = Some(Vec::new())).is_some();
-                self.attribute = if is_first { attribute } else { Attribute::Other };
+                self.attribute.clear();
+                self.attribute.extend_from_slice(if is_first { name } else { b"" });
                 None
             }
             CallbackEvent::AttributeValue { value } => {
-                if let Some(Some(slot)) = self.slot(self.attribute) {
+                let attribute = std::mem::take(&mut self.attribute);
+                if let Some(Some(slot)) = self.slot(&attribute) {
                     slot.extend_from_slice(value);
                 }
+                self.attribute = attribute;
                 None
             }
             CallbackEvent::CloseStartTag { .. } => {

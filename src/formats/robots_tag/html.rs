@@ -81,11 +81,6 @@ pub struct DocumentReader {
 }
 
 impl DocumentReader {
-    /// A reader before the first piece.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Takes the next octets. Returns whether it needs more.
     pub fn feed(&mut self, octets: &[u8]) -> bool {
         let room = MAX_DOCUMENT_BYTES - self.octets.len();

@@ -96,7 +96,7 @@
 //! `X-Robots-Tag` has no limit here. All work is linear in the octets, except for sorting. Only tools
 //! read documents: on the request path, bodies pass unread.
 //!
-//! May use: `diagnostic`, `escape`, `product_token`, `sfv`, `html5gum`. Must not know: policies,
+//! May use: `diagnostic`, `escape`, `product_token`, `text`, `sfv`, `html5gum`. Must not know: policies,
 //! requests, crawlers, HTTP messages beyond the values of these two fields and a document's head.
 
 mod emit; // The tag as text.

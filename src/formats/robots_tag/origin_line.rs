@@ -15,7 +15,7 @@ use super::{
     scope::Scope,
     tag::RobotsTag,
 };
-use crate::base::diagnostic::Diagnostic;
+use crate::base::{diagnostic::Diagnostic, text::trimmed};
 
 /// The reading of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct LineReading {
 /// [`MAX_BYTES`](super::MAX_BYTES) applies to the line.
 pub fn read_leniently(line: &[u8]) -> LineReading {
     let mut findings = Findings::default();
-    let value = parse::within_limit(parse::trim(line), &mut findings);
+    let value = parse::within_limit(trimmed(line), &mut findings);
     let (tag, valid) = match parse::field(value, &mut findings) {
         Ok(tag) => (tag.restricting(), true),
         Err(error) => {

@@ -12,7 +12,7 @@ use sfv::{
 };
 
 use super::{findings::Findings, limits::MAX_BYTES, rule::Rule, scope::Scope, tag::RobotsTag};
-use crate::base::{diagnostic::Diagnostic, product_token::ProductToken};
+use crate::base::{diagnostic::Diagnostic, product_token::ProductToken, text::trimmed};
 
 /// The tag of a response's `Robots-Tag` lines, and the findings about them.
 ///
@@ -24,9 +24,9 @@ pub fn read(lines: &[&[u8]]) -> (RobotsTag, Vec<Diagnostic>) {
     let combined;
     let value = match lines {
         [] => return (RobotsTag::default(), Vec::new()),
-        [line] => trim(line),
+        [line] => trimmed(line),
         lines => {
-            combined = lines.iter().map(|line| trim(line)).collect::<Vec<_>>().join(&b", "[..]);
+            combined = lines.iter().map(|line| trimmed(line)).collect::<Vec<_>>().join(&b", "[..]);
             &combined
         }
     };
@@ -72,21 +72,13 @@ pub(super) fn within_limit<'v>(value: &'v [u8], findings: &mut Findings) -> &'v 
             b'\\' if quoted => drop(octets.next()),
             b'"' => quoted = !quoted,
             // A comma after a comma ends no member.
-            b',' if !quoted && (whole == 0 || !trim(&value[whole + 1..at]).is_empty()) => {
+            b',' if !quoted && (whole == 0 || !trimmed(&value[whole + 1..at]).is_empty()) => {
                 whole = at
             }
             _ => {}
         }
     }
     &value[..whole]
-}
-
-/// A field value without the optional white space around it (RFC 9110 §5.6.3).
-pub(super) fn trim(mut value: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
-        value = rest;
-    }
-    value
 }
 
 /// The scope of a member's name. White space around the name makes it another name.

@@ -8,6 +8,7 @@ use sfv::{
 };
 
 use super::{message::Fields, reason::Reason};
+use crate::base::text::trimmed;
 
 /// The longest field value, in octets, all lines together. The largest number of signatures fits,
 /// even with the largest RSA keys.
@@ -70,12 +71,4 @@ impl<'de> DictionaryVisitor<'de> for Members {
     fn finish(self) -> Result<Self, Infallible> {
         Ok(self)
     }
-}
-
-/// A field line without the surrounding whitespace (RFC 9110 §5.5).
-fn trimmed(line: &[u8]) -> &[u8] {
-    let is_space = |octet: &u8| matches!(octet, b' ' | b'\t');
-    let start = line.iter().position(|octet| !is_space(octet)).unwrap_or(line.len());
-    let end = line.iter().rposition(|octet| !is_space(octet)).map_or(start, |last| last + 1);
-    line.get(start..end).unwrap_or_default()
 }

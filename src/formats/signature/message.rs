@@ -37,20 +37,13 @@ pub trait Fields {
 }
 
 /// A list of names and values, for messages without an HTTP library.
-impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for [(N, V)] {
+impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for Vec<(N, V)> {
     fn each_line<'f>(&'f self, name: &str, line: &mut dyn FnMut(&'f [u8])) {
         for (own, value) in self {
             if own.as_ref().eq_ignore_ascii_case(name) {
                 line(value.as_ref());
             }
         }
-    }
-}
-
-/// An owned list of names and values.
-impl<N: AsRef<str>, V: AsRef<[u8]>> Fields for Vec<(N, V)> {
-    fn each_line<'f>(&'f self, name: &str, line: &mut dyn FnMut(&'f [u8])) {
-        self.as_slice().each_line(name, line);
     }
 }
 

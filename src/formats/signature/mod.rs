@@ -21,7 +21,7 @@
 //! reason        the reasons for the last two of a verification, and for a refused directory
 //! ```
 //!
-//! May use: `text`, `base64`, `ring`, `sfv`. Must not know: crawlers, the network, clocks.
+//! May use: `text`, `base64`, `ring`, `sfv`, `url`. Must not know: crawlers, the network, clocks.
 
 mod agent;
 mod component;

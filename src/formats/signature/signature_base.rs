@@ -1,6 +1,7 @@
 //! The signature base: the octets that are signed (RFC 9421 §2.5).
 
 use sfv::{ListEntry, ListSerializer};
+use url::form_urlencoded;
 
 use super::{
     component::{Component, Source},
@@ -137,56 +138,18 @@ fn member_value(member: &ListEntry) -> String {
 
 /// §2.2.8: Writes the value of a query parameter that occurs once.
 fn push_parameter(query: &[u8], name: &str, base: &mut Vec<u8>) -> Result<(), Reason> {
-    let mut value = None;
-    for pair in query.split(|&octet| octet == b'&').filter(|pair| !pair.is_empty()) {
-        let mut halves = pair.splitn(2, |&octet| octet == b'=');
-        let own_name = recoded(halves.next().unwrap_or_default());
-        if own_name != name.as_bytes() {
-            continue;
-        }
-        if value.is_some() {
-            return Err(Reason::ComponentUnreadable);
-        }
-        value = Some(recoded(halves.next().unwrap_or_default()));
+    let mut values = form_urlencoded::parse(query)
+        .filter(|(own, _)| recoded(own) == name)
+        .map(|(_, value)| recoded(&value));
+    let value = values.next().ok_or(Reason::ComponentAbsent)?;
+    if values.next().is_some() {
+        return Err(Reason::ComponentUnreadable);
     }
-    base.extend_from_slice(&value.ok_or(Reason::ComponentAbsent)?);
+    base.extend_from_slice(value.as_bytes());
     Ok(())
 }
 
-/// A name or value of application/x-www-form-urlencoded, decoded and percent-encoded again, with
-/// `%20` for a space. Octets that are not UTF-8 become U+FFFD, as in the URL standard.
-fn recoded(text: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&octet, after)) = rest.split_first() {
-        rest = after;
-        match (octet, after) {
-            (b'+', _) => plain.push(b' '),
-            (b'%', [high, low, after @ ..]) => match (hex(*high), hex(*low)) {
-                (Some(high), Some(low)) => {
-                    plain.push(high << 4 | low);
-                    rest = after;
-                }
-                _ => plain.push(b'%'),
-            },
-            _ => plain.push(octet),
-        }
-    }
-    let mut encoded = Vec::with_capacity(plain.len());
-    for octet in String::from_utf8_lossy(&plain).bytes() {
-        if octet.is_ascii_alphanumeric() || b"*-._".contains(&octet) {
-            encoded.push(octet);
-        } else {
-            encoded.extend_from_slice(&[b'%', digit(octet >> 4), digit(octet & 0x0f)]);
-        }
-    }
-    encoded
-}
-
-fn hex(octet: u8) -> Option<u8> {
-    char::from(octet).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
-}
-
-fn digit(nibble: u8) -> u8 {
-    if nibble < 10 { b'0' + nibble } else { b'A' + nibble - 10 }
+/// A name or value of application/x-www-form-urlencoded, percent-encoded again, with `%20` for a space.
+fn recoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }

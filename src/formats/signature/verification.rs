@@ -101,15 +101,6 @@ impl From<Reason> for Verification {
 }
 
 impl Verification {
-    /// The result as a word, for labels and logs.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Verified => "verified",
-            Self::Invalid(_) => "invalid",
-            Self::Unverified(_) => "unverified",
-        }
-    }
-
     /// The reason of a failed verification.
     pub const fn reason(self) -> Option<Reason> {
         match self {

@@ -289,7 +289,8 @@ impl Outlook {
         let troubles = one.held.troubles(&site);
         for kind in AlertKind::ALL.into_iter().filter(|kind| kind.is_of_front()) {
             let count = troubles.iter().filter(|one| one.finding.kind == kind).count();
-            self.handles.metrics.watch_findings(&site, kind.as_str(), count);
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            self.handles.metrics.watch_findings(&site, kind.as_str()).set(count);
         }
         self.show(watched);
     }

@@ -126,7 +126,7 @@ impl Queue {
     fn lose(&self, state: &mut State, lines: u64) {
         let cause = state.cause();
         state.untold += lines;
-        self.metrics.access_log_dropped(cause, lines);
+        self.metrics.access_log_drops(cause).inc_by(lines);
         if let Some(lines) = state.drops_to_tell(Instant::now()) {
             tracing::error!(
                 code = "access_log.dropped",

@@ -100,7 +100,7 @@ fn a_log_recovers_by_itself() {
     let log = log_to(&path, &metrics);
     fs::rename(&place, folder.path().join("away")).expect("moved");
     push(&log, 0..10);
-    let exposition = || metrics.exposition(&crate::base::metrics::RecordCounts::default());
+    let exposition = || metrics.exposition(|_| ());
     eventually("degraded", || exposition().contains("beadle_access_log_degraded 1"));
     fs::create_dir(&place).expect("a folder");
     eventually("written", || metrics.access_log_lines() == (10, 0));

@@ -4,7 +4,10 @@ use std::{io, task::Poll};
 
 use tokio::io::ReadBuf;
 
-use crate::formats::framing::{Bounds, Fault, Reader, Step, push_encoded};
+use crate::{
+    base::escape::push_percent,
+    formats::framing::{Bounds, Fault, Reader, Step},
+};
 
 /// The octet that stands for the rest of a refused head. pingora ends the connection with an answer,
 /// wherever in a head it is.
@@ -67,7 +70,7 @@ impl Lines {
         loop {
             match (step, rest) {
                 (Step::Encode, [octet, after @ ..]) => {
-                    push_encoded(&mut self.ready, *octet);
+                    push_percent(&mut self.ready, *octet);
                     rest = after;
                 }
                 (Step::Wait, _) => {

@@ -11,7 +11,8 @@ use http::{
 use pingora::http::RequestHeader;
 
 use crate::{
-    formats::framing::{TargetOctet, push_encoded},
+    base::escape::push_percent,
+    formats::framing::TargetOctet,
     serving::gate::{self, Refusal},
 };
 
@@ -80,7 +81,7 @@ fn encoded(target: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
     for &octet in target {
         match TargetOctet::of(octet) {
             TargetOctet::Unchanged => encoded.push(octet),
-            TargetOctet::Encoded => push_encoded(&mut encoded, octet),
+            TargetOctet::Encoded => push_percent(&mut encoded, octet),
             TargetOctet::Refused => return Err(Refusal::AmbiguousTarget),
         }
     }

@@ -37,7 +37,7 @@ pub(super) fn of_response<'s>(
     let (robots_tag, x_robots_tag) = (lines("robots-tag"), lines("x-robots-tag"));
     let merged = site.tags.merge(target.letter(), status, content_type, &robots_tag, &x_robots_tag);
     if merged.invalid_lines > 0 {
-        metrics.invalid_tag_lines(&site.name, merged.invalid_lines);
+        metrics.invalid_tag_lines(&site.name).inc_by(u64::from(merged.invalid_lines));
         tracing::debug!(
             site = site.name,
             lines = merged.invalid_lines,

@@ -8,7 +8,7 @@ use std::{borrow::Cow, fmt};
 
 use http::{HeaderMap, Method};
 
-use crate::formats::framing::{TargetOctet, push_encoded};
+use crate::{base::escape::push_percent, formats::framing::TargetOctet};
 
 use super::admission::admit;
 
@@ -82,7 +82,7 @@ fn encode(sent: &[u8]) -> Result<Vec<u8>, u8> {
     for &octet in sent {
         match TargetOctet::of(octet) {
             TargetOctet::Unchanged => out.push(octet),
-            TargetOctet::Encoded => push_encoded(&mut out, octet),
+            TargetOctet::Encoded => push_percent(&mut out, octet),
             TargetOctet::Refused => return Err(octet),
         }
     }

@@ -1,7 +1,10 @@
 //! A file line by line, as a page shows it: escaped, and no more than a page can hold.
 
 use super::hits::{Count, Hits};
-use crate::{base::escape, formats::robots, review::report::number::grouped};
+use crate::{
+    base::{escape, text::lines},
+    review::report::number::grouped,
+};
 
 /// The most lines of a page. The whole file can be downloaded.
 const MOST_LINES: usize = 2_000;
@@ -76,7 +79,7 @@ impl FileView {
                 source: source(number).unwrap_or_default(),
             }
         };
-        let mut lines = (1..).zip(robots::lines(bytes));
+        let mut lines = (1..).zip(lines(bytes));
         let mut rows: Vec<LineRow> = lines.by_ref().take(MOST_LINES).map(row).collect();
         let mut more = 0;
         for (number, line) in lines {
@@ -161,7 +164,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
-    use crate::{base::text::Text, records::counts::Counted};
+    use crate::{base::text::Text, formats::robots, records::counts::Counted};
 
     #[test]
     fn a_page_has_the_first_lines_and_later_ones_with_hits() {

@@ -1,11 +1,11 @@
 //! The paths that the steps make of one path, in any order.
 
 use super::{
-    decoding,
+    decoding::{self, drop_invalid_utf8},
     mark::Decoded,
     paths::Paths,
     reading::Reading,
-    step::{self, STEPS},
+    step::{self, STEPS, Step},
     steps::Steps,
 };
 
@@ -18,9 +18,6 @@ pub const MAX_OCTETS: usize = 256 * 1024;
 /// The most paths with what is done to each at last.
 const MAX_PATHS: usize = 4 * MAX_FORMS;
 
-/// What is left of a path without something at its end.
-type Trim = fn(&[u8]) -> Option<&[u8]>;
-
 /// The path and all that origins make of it, and whether there is more.
 ///
 /// Each path is followed by a query of `query` octets.
@@ -32,58 +29,33 @@ pub(super) fn paths(
 ) -> (Paths, bool) {
     let (mut found, mut is_cut) = closure(path, query, reading, decoded);
     let takes = |step| reading.steps.has(step);
-    let mut made = Vec::with_capacity(path.len());
-    let mut add = |found: &mut Paths, made: &[u8]| {
-        is_cut |= !found.add(made, |count| count < MAX_PATHS);
-    };
-    if takes(Steps::DROP_PARAMETERS) && memchr::memchr(b';', path).is_some() {
-        for at in 0..found.len() {
-            made.clear();
-            if step::drop_last_parameter(found.get(at), &mut made) {
-                add(&mut found, &made);
-            }
-        }
-    }
-    let has_escapes = memchr::memchr(b'%', path).is_some();
-    if takes(Steps::DECODE_RESERVED) && has_escapes {
-        for at in 0..found.len() {
-            made.clear();
-            if decoding::decode_reserved(found.get(at), &mut made, decoded) {
-                add(&mut found, &made);
-            }
-        }
-    }
-    let reads_latin_1 = takes(Steps::DECODE_LATIN_1);
-    let drops_invalid = takes(Steps::DROP_INVALID_UTF8);
-    if (reads_latin_1 || drops_invalid) && has_escapes {
-        for at in 0..found.len() {
-            made.clear();
-            // What is UTF-8 is read in one way.
-            if !decoding::read_latin_1(found.get(at), &mut made) {
-                continue;
-            }
-            if reads_latin_1 {
-                add(&mut found, &made);
-            }
-            if drops_invalid {
-                made.clear();
-                decoding::drop_invalid_utf8(found.get(at), &mut made);
-                add(&mut found, &made);
-            }
-        }
-    }
+    let has = |octet| memchr::memchr(octet, path).is_some();
+    let has_escapes = has(b'%');
     let may_end_sooner = !step::has_plain_end(path);
-    let ends: [(bool, Trim); 3] = [
-        (takes(Steps::TRIM_LINE_FEED), step::without_line_feed),
-        (takes(Steps::TRIM_SLASHES) && may_end_sooner, step::without_last_slashes),
-        (takes(Steps::TRIM_DOTS), step::dotless),
+    // Those of a row are taken on each path in turn.
+    let rows: [&[(bool, Step)]; 6] = [
+        &[(takes(Steps::DROP_PARAMETERS) && has(b';'), step::drop_last_parameter)],
+        &[(takes(Steps::DECODE_RESERVED) && has_escapes, decoding::decode_reserved)],
+        &[
+            (takes(Steps::DECODE_LATIN_1) && has_escapes, |path, out, _| {
+                decoding::read_latin_1(path, out)
+            }),
+            (takes(Steps::DROP_INVALID_UTF8) && has_escapes, |path, out, _| {
+                drop_invalid_utf8(path, out)
+            }),
+        ],
+        &[(takes(Steps::TRIM_LINE_FEED), step::trim_line_feed)],
+        &[(takes(Steps::TRIM_SLASHES) && may_end_sooner, step::trim_slashes)],
+        &[(takes(Steps::TRIM_DOTS), step::trim_dots)],
     ];
-    for (_, trim) in ends.into_iter().filter(|(is_taken, _)| *is_taken) {
+    let mut made = Vec::with_capacity(path.len());
+    for row in rows {
         for at in 0..found.len() {
-            if let Some(kept) = trim(found.get(at)) {
+            for (_, step) in row.iter().filter(|(is_taken, _)| *is_taken) {
                 made.clear();
-                made.extend_from_slice(kept);
-                add(&mut found, &made);
+                if step(found.get(at), &mut made, decoded) {
+                    is_cut |= !found.add(&made, |count| count < MAX_PATHS);
+                }
             }
         }
     }
@@ -113,9 +85,9 @@ fn closure(path: &[u8], query: usize, reading: Reading, decoded: Decoded) -> (Pa
             }
         }
         while next < found.len() {
-            let due = reading.steps.among(step::due(found.get(next)));
+            let due = reading.steps.common(step::due(found.get(next)));
             for (kind, step) in STEPS {
-                if due & kind == 0 {
+                if !due.has(kind) {
                     continue;
                 }
                 made.clear();

@@ -47,7 +47,7 @@ pub(super) fn decode_units(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
     for at in memmem::find_iter(path, b"%u") {
         if let Some((decoded, length)) = character(at).filter(|_| copied <= at) {
             out.extend_from_slice(path.get(copied..at).unwrap_or_default());
-            normal::push_normal(out, decoded.encode_utf8(&mut [0; 4]).as_bytes());
+            push_character(out, decoded);
             copied = at + length;
         }
     }
@@ -70,7 +70,7 @@ pub(super) fn read_latin_1(path: &[u8], out: &mut Vec<u8>) -> bool {
     let mut copied = 0;
     for (at, octet) in octets {
         out.extend_from_slice(path.get(copied..at).unwrap_or_default());
-        normal::push_normal(out, char::from(octet).encode_utf8(&mut [0; 4]).as_bytes());
+        push_character(out, char::from(octet));
         copied = at + 3;
     }
     out.extend_from_slice(path.get(copied..).unwrap_or_default());
@@ -104,11 +104,9 @@ fn high_octets(path: &[u8]) -> Vec<(usize, u8)> {
     octets.filter(|(_, octet)| !octet.is_ascii()).collect()
 }
 
-/// Appends a character beyond ISO-8859-1; nothing for half a pair.
-fn push_unit(out: &mut Vec<u8>, number: u32) {
-    if let Some(character) = char::from_u32(number) {
-        normal::push_normal(out, character.encode_utf8(&mut [0; 4]).as_bytes());
-    }
+/// Appends a character in normal form.
+fn push_character(out: &mut Vec<u8>, character: char) {
+    normal::push_normal(out, character.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
 /// `%XX` and `%uXXXX` decoded whose digits are not all digits, by the arithmetic of some decoders: they take `:`
@@ -145,7 +143,10 @@ pub(super) fn decode_loosely(target: &[u8]) -> Option<Vec<u8>> {
                     // A character of the path, no end of it.
                     Ok(b'?') => out.extend_from_slice(b"%3F"),
                     Ok(octet) => normal::push_normal(&mut out, &[octet]),
-                    Err(_) => push_unit(&mut out, number),
+                    // Half a pair is nothing.
+                    Err(_) => {
+                        char::from_u32(number).iter().for_each(|c| push_character(&mut out, *c))
+                    }
                 }
                 at += length;
             }

@@ -215,8 +215,7 @@ impl Forms {
 impl Family {
     /// The paths and queries that origins make of a letter, and whether there are more.
     fn of(letter: &[u8], reading: Reading, decoded: Decoded) -> (Self, bool) {
-        let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
-        let (path, query) = letter.split_at(cut);
+        let (path, query) = path_and_query(letter);
         let (paths, is_cut) = closure::paths(path, query.len(), reading, decoded);
         let takes = |step| reading.steps.has(step);
         let mut queries = vec![(query.to_vec(), Of::Paths)];
@@ -257,10 +256,14 @@ impl Family {
     }
 }
 
+/// The path of a letter, and its query from the `?` on.
+fn path_and_query(letter: &[u8]) -> (&[u8], &[u8]) {
+    letter.split_at(memchr::memchr(b'?', letter).unwrap_or(letter.len()))
+}
+
 /// The letter with dot segments resolved, if its path has any.
 pub(super) fn resolved(letter: &[u8]) -> Option<Vec<u8>> {
-    let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
-    let (path, query) = letter.split_at(cut);
+    let (path, query) = path_and_query(letter);
     let mut resolved = step::without_dots(path)?;
     resolved.extend_from_slice(query);
     Some(resolved)
@@ -268,8 +271,7 @@ pub(super) fn resolved(letter: &[u8]) -> Option<Vec<u8>> {
 
 /// The letter with a path that is not UTF-8 read in a way.
 fn reread(letter: &[u8], read_path: fn(&[u8], &mut Vec<u8>) -> bool) -> Option<Vec<u8>> {
-    let cut = memchr::memchr(b'?', letter).unwrap_or(letter.len());
-    let (path, query) = letter.split_at(cut);
+    let (path, query) = path_and_query(letter);
     memchr::memchr(b'%', path)?;
     let mut read = Vec::with_capacity(letter.len() * 2);
     read_path(path, &mut read).then(|| {

@@ -8,42 +8,31 @@ use memchr::memmem;
 use super::{
     decoding::{decode_backslashes, decode_semicolons, decode_slashes, decode_units},
     mark::{Decoded, MARKED_BACKSLASH, MARKED_SEMICOLON, MARKED_SLASH, is_semicolon, is_slash},
+    steps::Steps,
 };
 use crate::formats::robots::normal;
 
 /// One step on a path: writes what it makes of it, and returns whether it changed anything.
 pub(super) type Step = fn(&[u8], &mut Vec<u8>, Decoded) -> bool;
 
-/// What a path contains that a step may change, as bits.
-pub(super) type Kinds = u32;
-pub(super) const SLASHES: Kinds = 1;
-pub(super) const BACKSLASHES: Kinds = 1 << 1;
-pub(super) const SEMICOLONS: Kinds = 1 << 2;
-pub(super) const UNITS: Kinds = 1 << 3;
-pub(super) const PARAMETERS: Kinds = 1 << 4;
-pub(super) const DOUBLED: Kinds = 1 << 5;
-pub(super) const DOTS: Kinds = 1 << 6;
-pub(super) const DOTS_ABOVE: Kinds = 1 << 7;
-/// Doubled slashes again: what stands between two pairs may be a host.
-pub(super) const AUTHORITY: Kinds = 1 << 8;
-
-/// All steps, in any order, each with what it needs.
-pub(super) const STEPS: [(Kinds, Step); 10] = [
-    (SLASHES, decode_slashes),
-    (BACKSLASHES, decode_backslashes),
-    (SEMICOLONS, decode_semicolons),
-    (UNITS, decode_units),
-    (PARAMETERS, drop_parameters),
-    (DOUBLED, merge_slashes),
-    (DOUBLED, merge_first_slashes),
-    (DOTS, resolve_dots),
-    (DOTS_ABOVE, climb),
-    (AUTHORITY, drop_authority),
+/// All steps, in any order, each with the set that has it. Doubled slashes count twice: what stands
+/// between two pairs may be a host.
+pub(super) const STEPS: [(Steps, Step); 10] = [
+    (Steps::DECODE_SLASH, decode_slashes),
+    (Steps::DECODE_BACKSLASH, decode_backslashes),
+    (Steps::DECODE_RESERVED, decode_semicolons),
+    (Steps::DECODE_UNICODE, decode_units),
+    (Steps::DROP_PARAMETERS, drop_parameters),
+    (Steps::MERGE_SLASHES, merge_slashes),
+    (Steps::MERGE_SLASHES, merge_first_slashes),
+    (Steps::RESOLVE_DOTS, resolve_dots),
+    (Steps::LEAVE_ROOT, climb),
+    (Steps::DROP_AUTHORITY, drop_authority),
 ];
 
-/// What the path contains. A look at the octets in pairs, free of branches, tells that there is
-/// nothing of most kinds.
-pub(super) fn due(path: &[u8]) -> Kinds {
+/// The steps that may change the path. A look at the octets in pairs, free of branches, tells that most
+/// change nothing.
+pub(super) fn due(path: &[u8]) -> Steps {
     let pairs = path.iter().zip(path.get(1..).unwrap_or_default());
     let [mut escaped, mut parameters, mut doubled, mut dotted] = [false; 4];
     for (&before, &octet) in pairs {
@@ -52,41 +41,47 @@ pub(super) fn due(path: &[u8]) -> Kinds {
         doubled |= is_slash(before) & is_slash(octet);
         dotted |= is_slash(before) & (octet == b'.');
     }
-    let kind = |found: bool, kind: Kinds| if found { kind } else { 0 };
-    let mut kinds = kind(parameters, PARAMETERS) | kind(doubled, DOUBLED | AUTHORITY);
+    let mut due = Steps::EMPTY;
+    if parameters {
+        due = due.with(Steps::DROP_PARAMETERS);
+    }
+    if doubled {
+        due = due.with(Steps::MERGE_SLASHES).with(Steps::DROP_AUTHORITY);
+    }
     if escaped {
-        kinds |= escapes(path);
+        due = due.with(escapes(path));
     }
     if dotted {
-        kinds |= dots(path);
+        due = due.with(dots(path));
     }
-    kinds
+    due
 }
 
-fn escapes(path: &[u8]) -> Kinds {
-    let kind = |at: usize| match normal::octet_at(path, at) {
-        Some(b'/') => SLASHES,
-        Some(b'\\') => BACKSLASHES,
-        Some(b';') => SEMICOLONS,
-        None if path.get(at + 1) == Some(&b'u') => UNITS,
-        _ => 0,
+fn escapes(path: &[u8]) -> Steps {
+    let step = |at: usize| match normal::octet_at(path, at) {
+        Some(b'/') => Steps::DECODE_SLASH,
+        Some(b'\\') => Steps::DECODE_BACKSLASH,
+        Some(b';') => Steps::DECODE_RESERVED,
+        None if path.get(at + 1) == Some(&b'u') => Steps::DECODE_UNICODE,
+        _ => Steps::EMPTY,
     };
-    memchr::memchr_iter(b'%', path).fold(0, |kinds, at| kinds | kind(at))
+    memchr::memchr_iter(b'%', path).fold(Steps::EMPTY, |steps, at| steps.with(step(at)))
 }
 
-fn dots(path: &[u8]) -> Kinds {
-    let (mut depth, mut kinds) = (0_usize, 0);
+fn dots(path: &[u8]) -> Steps {
+    let (mut depth, mut steps) = (0_usize, Steps::EMPTY);
     for (_, segment) in segments(path) {
         match segment {
-            b"." => kinds |= DOTS,
+            b"." => steps = steps.with(Steps::RESOLVE_DOTS),
             b".." => {
-                kinds |= if depth == 0 { DOTS | DOTS_ABOVE } else { DOTS };
+                let left = if depth == 0 { Steps::LEAVE_ROOT } else { Steps::RESOLVE_DOTS };
+                steps = steps.with(Steps::RESOLVE_DOTS).with(left);
                 depth = depth.saturating_sub(1);
             }
             _ => depth += 1,
         }
     }
-    kinds
+    steps
 }
 
 /// The segments of a path, each with the slash before it.
@@ -113,7 +108,7 @@ fn drop_parameters(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
 }
 
 /// The last of several `;parameters` of the last segment.
-pub(super) fn drop_last_parameter(path: &[u8], out: &mut Vec<u8>) -> bool {
+pub(super) fn drop_last_parameter(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
     let last = memchr::memrchr(b';', path).map(|last| path.split_at(last));
     let kept = last.filter(|(_, parameter)| memchr::memchr(b'/', parameter).is_none());
     kept.is_some_and(|(kept, _)| {
@@ -151,7 +146,7 @@ fn after_slashes(path: &[u8]) -> (&[u8], usize) {
 
 /// The path with dot segments resolved, if it has any.
 pub(super) fn without_dots(path: &[u8]) -> Option<Vec<u8>> {
-    (memmem::find(path, b"/.").is_some() && dots(path) & DOTS != 0).then(|| {
+    (memmem::find(path, b"/.").is_some() && dots(path).has(Steps::RESOLVE_DOTS)).then(|| {
         let mut resolved = Vec::with_capacity(path.len());
         resolve(path, &mut resolved, false);
         resolved
@@ -199,26 +194,28 @@ fn resolve(path: &[u8], out: &mut Vec<u8>, by_name: bool) -> bool {
     true
 }
 
-/// The path without a line feed at its end, which the `$` of many a router's patterns lets pass. `None`
-/// if there is none.
-pub(super) fn without_line_feed(path: &[u8]) -> Option<&[u8]> {
-    path.strip_suffix(b"%0A").filter(|kept| !kept.is_empty())
+/// A line feed at the end, which the `$` of many a router's patterns lets pass.
+pub(super) fn trim_line_feed(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
+    let kept = path.strip_suffix(b"%0A").unwrap_or_default();
+    out.extend_from_slice(kept);
+    !kept.is_empty()
 }
 
-/// The path without the slashes at its end. `None` if there is none, or nothing else.
-pub(super) fn without_last_slashes(path: &[u8]) -> Option<&[u8]> {
+/// The slashes at the end, unless there is nothing else.
+pub(super) fn trim_slashes(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
     let slashes = path.iter().rev().take_while(|octet| is_slash(**octet)).count();
-    path.get(..path.len() - slashes).filter(|kept| slashes > 0 && !kept.is_empty())
+    out.extend_from_slice(&path[..path.len() - slashes]);
+    slashes > 0 && !out.is_empty()
 }
 
-/// The path without the dots and the encoded spaces at its end. `None` if there is nothing, or a dot
-/// segment.
-pub(super) fn dotless(path: &[u8]) -> Option<&[u8]> {
+/// The dots and the encoded spaces at the end, unless they are a dot segment.
+pub(super) fn trim_dots(path: &[u8], out: &mut Vec<u8>, _: Decoded) -> bool {
     let mut kept = path;
     while let Some(rest) = kept.strip_suffix(b".").or_else(|| kept.strip_suffix(b"%20")) {
         kept = rest;
     }
-    (kept.len() < path.len() && !kept.ends_with(b"/")).then_some(kept)
+    out.extend_from_slice(kept);
+    kept.len() < path.len() && !kept.ends_with(b"/")
 }
 
 /// Whether the path ends in a segment, or in a segment and one slash, for whoever reads `%2F` and

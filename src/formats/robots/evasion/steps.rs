@@ -1,64 +1,53 @@
 //! The steps that an origin takes, by name.
 
-use super::step::{
-    AUTHORITY, BACKSLASHES, DOTS, DOTS_ABOVE, DOUBLED, Kinds, PARAMETERS, SEMICOLONS, SLASHES,
-    UNITS,
-};
-
-const LATIN_1: Kinds = 1 << 9;
-const END: Kinds = 1 << 10;
-const EMPTY_QUERY: Kinds = 1 << 11;
-const QUERY: Kinds = 1 << 12;
-const NAMES: Kinds = 1 << 13;
-const RAW_BACKSLASHES: Kinds = 1 << 14;
-const DOTS_AT_END: Kinds = 1 << 15;
-const LINE_FEED: Kinds = 1 << 16;
-const INVALID_UTF8: Kinds = 1 << 17;
-
 /// A set of steps. Dot segments are always resolved: they belong to the letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Steps(Kinds);
+pub struct Steps(u32);
 
 impl Steps {
     /// `%2F` as `/`.
-    pub const DECODE_SLASH: Self = Self(SLASHES);
+    pub const DECODE_SLASH: Self = Self(1);
     /// `%5C` as `/`.
-    pub const DECODE_BACKSLASH: Self = Self(BACKSLASHES);
+    pub const DECODE_BACKSLASH: Self = Self(1 << 1);
     /// A `\` as sent as `/`.
-    pub const READ_BACKSLASH: Self = Self(RAW_BACKSLASHES);
+    pub const READ_BACKSLASH: Self = Self(1 << 14);
     /// Other reserved characters of a path: `%40` as `@`, `%3B` as `;`.
-    pub const DECODE_RESERVED: Self = Self(SEMICOLONS);
+    pub const DECODE_RESERVED: Self = Self(1 << 2);
     /// `%uXXXX`, and escapes with careless digits.
-    pub const DECODE_UNICODE: Self = Self(UNITS);
+    pub const DECODE_UNICODE: Self = Self(1 << 3);
     /// A path that is not UTF-8 as ISO-8859-1.
-    pub const DECODE_LATIN_1: Self = Self(LATIN_1);
+    pub const DECODE_LATIN_1: Self = Self(1 << 9);
     /// A path without the octets that are not UTF-8.
-    pub const DROP_INVALID_UTF8: Self = Self(INVALID_UTF8);
+    pub const DROP_INVALID_UTF8: Self = Self(1 << 17);
     /// Reserved characters of a query.
-    pub const DECODE_QUERY: Self = Self(QUERY);
+    pub const DECODE_QUERY: Self = Self(1 << 12);
     /// Names in a query as those of PHP's variables.
-    pub const NAME_VARIABLES: Self = Self(NAMES);
+    pub const NAME_VARIABLES: Self = Self(1 << 13);
     /// Without `;parameters`.
-    pub const DROP_PARAMETERS: Self = Self(PARAMETERS);
+    pub const DROP_PARAMETERS: Self = Self(1 << 4);
     /// Without the `//host` before the path.
-    pub const DROP_AUTHORITY: Self = Self(AUTHORITY);
+    pub const DROP_AUTHORITY: Self = Self(1 << 8);
     /// Without a `?` that nothing follows.
-    pub const DROP_EMPTY_QUERY: Self = Self(EMPTY_QUERY);
+    pub const DROP_EMPTY_QUERY: Self = Self(1 << 11);
     /// Slashes in a row as one.
-    pub const MERGE_SLASHES: Self = Self(DOUBLED);
+    pub const MERGE_SLASHES: Self = Self(1 << 5);
     /// Dot segments out of the root, and back by the name of its folder.
-    pub const LEAVE_ROOT: Self = Self(DOTS_ABOVE);
+    pub const LEAVE_ROOT: Self = Self(1 << 7);
     /// Without slashes at the end.
-    pub const TRIM_SLASHES: Self = Self(END);
+    pub const TRIM_SLASHES: Self = Self(1 << 10);
     /// Without an encoded line feed at the end.
-    pub const TRIM_LINE_FEED: Self = Self(LINE_FEED);
+    pub const TRIM_LINE_FEED: Self = Self(1 << 16);
     /// Without dots and encoded spaces at the end.
-    pub const TRIM_DOTS: Self = Self(DOTS_AT_END);
+    pub const TRIM_DOTS: Self = Self(1 << 15);
 
+    /// No step at all, as no origin takes.
+    pub(super) const EMPTY: Self = Self(0);
+    /// Dot segments resolved, which every origin may do.
+    pub(super) const RESOLVE_DOTS: Self = Self(1 << 6);
     /// None but those that always count.
-    pub const NONE: Self = Self(DOTS);
+    pub const NONE: Self = Self::RESOLVE_DOTS;
     /// Those that count where nothing is known of the origin: all but [`Self::TRIM_DOTS`].
-    pub const ALL: Self = Self(((INVALID_UTF8 << 1) - 1) & !DOTS_AT_END);
+    pub const ALL: Self = Self(((1 << 18) - 1) & !Self::TRIM_DOTS.0);
 
     /// Each with its name in a policy.
     pub const NAMED: [(&'static str, Self); 17] = [
@@ -114,11 +103,6 @@ impl Steps {
     pub fn of_names(names: &str) -> Self {
         let named = |name| Self::NAMED.iter().find(|(one, _)| *one == name);
         names.split(", ").filter_map(named).fold(Self::NONE, |all, (_, one)| all.with(*one))
-    }
-
-    /// Of what a path contains, that which these steps may change.
-    pub(super) const fn among(self, due: Kinds) -> Kinds {
-        self.0 & due
     }
 }
 

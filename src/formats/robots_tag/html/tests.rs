@@ -187,7 +187,7 @@ proptest! {
         cuts in prop::collection::vec(0usize..200, 0..6),
     ) {
         let whole = read_html(&octets, is_crawler);
-        let mut reader = DocumentReader::new();
+        let mut reader = DocumentReader::default();
         let mut rest = octets.as_slice();
         for cut in cuts {
             let (piece, after) = rest.split_at(cut.min(rest.len()));

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use jiff::Timestamp;
 
 use crate::{
-    base::metrics::{Metrics, RecordCounts},
+    base::metrics::Metrics,
     clients::{conduct::Conduct, evidence::Verifier},
     formats::robots::OriginFile,
     records::{
@@ -312,7 +312,7 @@ impl World {
 
     /// The value of a metric, written as in the exposition; 0 if it is absent.
     pub(super) fn metric(&self, series: &str) -> f64 {
-        let page = self.handles.metrics.exposition(&RecordCounts::default());
+        let page = self.handles.metrics.exposition(|_| ());
         let mut lines = page.lines().filter_map(|line| line.rsplit_once(' '));
         let found = lines.find(|(name, _)| *name == series);
         found.map_or(0.0, |(_, value)| value.parse().expect("a metric is a number"))

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use encoding_rs::{Encoding, UTF_8};
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape},
+    base::{diagnostic::Diagnostic, escape, text::lines},
     formats::robots,
 };
 
@@ -105,7 +105,7 @@ fn is_document(text: &[u8]) -> bool {
     let is_said =
         |line: &[u8]| !line.trim_ascii().is_empty() && !line.trim_ascii().starts_with(b"#");
     matches!(text.trim_ascii_start().first(), Some(b'<' | b'{' | b'['))
-        || (robots::lines(text).any(is_said) && !robots::has_known_line(text))
+        || (lines(text).any(is_said) && !robots::has_known_line(text))
 }
 
 fn is_html(content_type: Option<&[u8]>) -> bool {

@@ -22,11 +22,7 @@ use super::{
     site::Caution,
     *,
 };
-use crate::{
-    base::{fetch::Reach, metrics::RecordCounts},
-    formats::robots::OriginFile,
-    rules::policy,
-};
+use crate::{base::fetch::Reach, formats::robots::OriginFile, rules::policy};
 
 const FILE: &str = "User-agent: *\nDisallow: /private/\n";
 const CLOSED: &str = "User-agent: *\nDisallow: /\n";
@@ -418,7 +414,7 @@ async fn every_site_is_fetched_at_the_start_and_a_successor_continues() {
     let mut expected = expected.map(str::to_owned).to_vec();
     expected.insert(1, format!("a.example held {id}"));
     assert_eq!(drained(&second, &mut news), expected);
-    let exposition = || metrics.exposition(&RecordCounts::default());
+    let exposition = || metrics.exposition(|_| ());
     for line in [
         r#"beadle_origin_robots_held{site="a.example"} 1"#,
         r#"beadle_origin_robots_held{site="b.example"} 0"#,

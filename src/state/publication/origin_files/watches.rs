@@ -96,7 +96,8 @@ impl Watches {
 
     /// Shows the state of a site in metrics and to the pages for operators.
     fn show(&self, one: &SiteWatch) {
-        self.metrics.origin_robots_held(&one.site.name, one.watch.report().held.is_some());
+        let is_held = one.watch.report().held.is_some();
+        self.metrics.origin_robots_held(&one.site.name).set(i64::from(is_held));
         self.reports.put(&one.site.name, one.watch.report());
     }
 

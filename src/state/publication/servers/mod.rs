@@ -66,7 +66,7 @@ impl Servers {
         };
         let server = |origin: &Origin| {
             let health = known(origin).unwrap_or_default();
-            metrics.origin_up(site, &origin.to_string(), !health.is_down());
+            metrics.origin_up(site, &origin.to_string()).set(i64::from(!health.is_down()));
             Server { origin: origin.clone(), addresses: addresses.of(origin), health }
         };
         let all: Vec<Server> = backend.origins.iter().map(server).collect();
@@ -134,7 +134,7 @@ impl Servers {
         let name = origin.to_string();
         metrics.origin_fault(&self.site, &name, fault.as_str());
         if health.failed(fault, &self.backend.health, now) {
-            metrics.origin_up(&self.site, &name, false);
+            metrics.origin_up(&self.site, &name).set(0);
             if self.are_several() {
                 let (site, reason) = (&self.site, fault.as_str());
                 tracing::warn!(
@@ -152,7 +152,7 @@ impl Servers {
         let Some(Server { origin, health, .. }) = self.all.get(place) else { return };
         if health.succeeded(by) {
             let name = origin.to_string();
-            metrics.origin_up(&self.site, &name, true);
+            metrics.origin_up(&self.site, &name).set(1);
             if self.are_several() {
                 tracing::info!(site = self.site, origin = name, "origin up again");
             }
