@@ -46,7 +46,7 @@ pub(crate) fn rooms() -> impl Iterator<Item = &'static str> {
 }
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &str); 63] = [
+pub(crate) const CRATES: [(&str, &str); 64] = [
     ("pingora", "edge/ proxy/"),
     ("async_trait", "edge/ proxy/"),
     ("h2", "edge/"),
@@ -78,7 +78,7 @@ pub(crate) const CRATES: [(&str, &str); 63] = [
          publication/ gate/ edge/ admin/",
     ),
     ("arc_swap", "tls/ evidence/ publication/ gate/"),
-    ("ipnet", "fetch/ crawlers/ranges/ policy/ evidence/ gate/ edge/ proxy/ decide/"),
+    ("ipnet", "fetch/ crawlers/ranges/ policy/ evidence/ gate/ edge/ decide/"),
     ("rustls", "fetch/ tls/ proxy/"),
     ("rcgen", "tls/stand_in.rs"),
     ("regex_automata", "crawlers/patterns.rs"),
@@ -133,6 +133,7 @@ pub(crate) const CRATES: [(&str, &str); 63] = [
     ("prometheus", "metrics/"),
     ("axum", "admin/ pages/ api/ cli/demo.rs"),
     ("hyper", "decide/ admin/ pages/ api/"),
+    ("http_body_util", "decide/"),
     ("hyper_util", "decide/ admin/"),
     ("clap", "manual/ console/ cli/"),
     ("clap_complete", "console/ cli/"),

@@ -8,6 +8,7 @@ use parking_lot::Mutex;
 use crate::rules::crawlers::Name;
 
 use super::{
+    bounded::has_room,
     breaker::Refusal,
     network::Network,
     observations::{
@@ -78,7 +79,7 @@ impl Collector {
         let client = Client { network, product_token, is_declared };
         let mut changes = self.0.lock();
         let refused = &mut changes.requests(site, now).refused;
-        if refused.len() < MOST_REFUSED || refused.contains_key(&client) {
+        if has_room(refused, &client, MOST_REFUSED) {
             *refused.entry(client).or_default() += 1;
         }
     }
@@ -119,7 +120,7 @@ impl Changes {
 
 /// Replaces the value of a crawler. Beyond the limit, new crawlers are left out.
 fn put<T>(values: &mut HashMap<LadderKey, T>, key: LadderKey, value: T) {
-    if values.len() < MOST_CRAWLERS || values.contains_key(&key) {
+    if has_room(values, &key, MOST_CRAWLERS) {
         values.insert(key, value);
     }
 }

@@ -9,6 +9,7 @@
 //! evidence, tokio, any clock.
 
 mod admission; // room for people at the origin
+mod bounded; // room in tables whose keys clients choose
 mod breaker; // the stop of refusals at a site
 mod collector; // changes of ladders and breakers
 mod contact; // what a node hears of the others
@@ -29,13 +30,13 @@ pub use self::{
     admission::{Admission, Full, Load, Party, PutOff, Queued, Stay},
     label::label,
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
-    limiter::{TooSoon, Turn},
+    limiter::{Limited, TooSoon, Turn},
     network::Network,
     observations::{
         BreakerCount, LadderCount, LadderKey, Observations, Opening, PaceCount, RefusedCount,
         RungStep,
     },
-    places::{Limited, Places, Waiting},
+    places::{Places, Waiting},
     redirects::Hop,
     seats::Seat,
     sharing::SiteByName,

@@ -139,12 +139,6 @@ pub struct PaceCount {
 impl Observations {
     /// Whether there is nothing to tell.
     pub fn is_empty(&self) -> bool {
-        self.fetches.is_empty()
-            && self.forgotten.is_none()
-            && self.steps.is_empty()
-            && self.ladder.is_empty()
-            && self.openings.is_empty()
-            && self.breaker.is_empty()
-            && self.pace.is_empty()
+        *self == Self::default()
     }
 }

@@ -9,7 +9,7 @@ use crate::rules::{
 
 use super::{
     admission::Queued,
-    limiter::{Key, TooSoon, Turn},
+    limiter::{Key, Limited, TooSoon, Turn},
     seats::Seat,
     weight::Conduct,
 };
@@ -60,21 +60,6 @@ impl Places<'_> {
     }
 }
 
-/// A request beyond a limit of the operator.
-#[derive(Clone, Copy, Debug)]
-pub struct Limited<'r> {
-    /// The limit.
-    pub applied: AppliedLimit<'r>,
-    /// The time until the next request passes.
-    pub too_soon: TooSoon,
-}
-
-impl<'r> Limited<'r> {
-    fn new((applied, too_soon): (AppliedLimit<'r>, TooSoon)) -> Self {
-        Self { applied, too_soon }
-    }
-}
-
 impl Conduct {
     /// Takes the places that limits of the operator give a client at this address, by a monotonic
     /// clock. The request does not count yet ([`Self::count`]).
@@ -102,8 +87,7 @@ impl Conduct {
             places.throttled.clear();
         }
         let nodes = self.contacts.nodes_apart(now);
-        let time = self.limiter.time_to_turn(&places.throttled, nodes, turn, now);
-        places.time_to_turn = time.map_err(Limited::new)?;
+        places.time_to_turn = self.limiter.time_to_turn(&places.throttled, nodes, turn, now)?;
         Ok(places)
     }
 
@@ -121,7 +105,7 @@ impl Conduct {
         let nodes = self.contacts.nodes_apart(now);
         let seat = self.seats.take(Key::of_waiting(&site.name), MOST_WAITING);
         let turn = if seat.is_some() { Turn::Later } else { Turn::Now };
-        let time = self.limiter.count(&places.throttled, nodes, turn, now).map_err(Limited::new)?;
+        let time = self.limiter.count(&places.throttled, nodes, turn, now)?;
         Ok(Waiting { turn: seat.map(|seat| Box::new((now + time, seat))), room: None })
     }
 
@@ -138,11 +122,11 @@ impl Conduct {
         let Places { mut seats, throttled, logged, time_to_turn } = places;
         let nodes = self.contacts.nodes_apart(now);
         let turn = if time_to_turn.is_zero() { Turn::Now } else { Turn::Later };
-        self.limiter.count(&throttled, nodes, turn, now).map_err(Limited::new)?;
+        self.limiter.count(&throttled, nodes, turn, now)?;
         let beyond = match self.sit(&logged) {
             Ok(more) => {
                 seats.extend(more);
-                self.limiter.count(&logged, nodes, Turn::Now, now).err().map(Limited::new)
+                self.limiter.count(&logged, nodes, Turn::Now, now).err()
             }
             Err(limited) => Some(limited),
         };

@@ -9,7 +9,7 @@ use std::{collections::HashMap, time::Duration};
 
 use parking_lot::Mutex;
 
-use super::limiter::Key;
+use super::{bounded::make_room, limiter::Key};
 
 /// The most time between a redirect and the request that follows it.
 const SOON: Duration = Duration::from_secs(10);
@@ -54,12 +54,7 @@ impl Redirects {
             return;
         }
         let mut credits = self.0.lock();
-        if credits.len() >= MOST_KEYS && !credits.contains_key(&key) {
-            credits.retain(|_, one| one.is_valid(now));
-            if credits.len() >= MOST_KEYS / 2 {
-                credits.clear();
-            }
-        }
+        make_room(&mut credits, &key, MOST_KEYS, |one| one.is_valid(now));
         let so_far = credits.get(&key).filter(|one| one.is_valid(now)).map(|one| one.by_hop);
         let mut by_hop = so_far.unwrap_or_default();
         if by_hop.iter().map(|count| usize::from(*count)).sum::<usize>() < MOST_CREDITS {

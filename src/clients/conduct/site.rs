@@ -4,7 +4,7 @@
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     base::{
@@ -20,7 +20,7 @@ use crate::{
 
 use super::{
     admission::Admission,
-    breaker::{Alarm, Breaker, Refusal},
+    breaker::{Breaker, Cause, Refusal},
     contact::Fleet,
     ladder::{Ladder, Move},
     network::Network,
@@ -79,12 +79,27 @@ impl SiteConduct {
         ladder.map(|ladder| ladder.lock().rung(name, outcome, network)).unwrap_or_default()
     }
 
+    /// The ladder with its rules, locked.
+    fn ladder<'a>(
+        &'a self,
+        site: &'a Site,
+    ) -> Option<(MutexGuard<'a, Ladder>, &'a policy::Ladder)> {
+        Some((self.ladder.as_ref()?.lock(), site.enforcement.ladder.as_ref()?))
+    }
+
+    /// The breaker with its rules, locked.
+    fn switch<'a>(
+        &'a self,
+        site: &'a Site,
+    ) -> Option<(MutexGuard<'a, Switch>, &'a policy::Breaker)> {
+        Some((self.breaker.as_ref()?.lock(), site.enforcement.breaker.as_ref()?))
+    }
+
     /// The last steps of the crawlers above the lowest rung, the highest first, each with the time at
     /// which the crawler comes down if it obeys the rules from now on.
     pub fn above_observe(&self, site: &Site) -> Vec<(RungStep, Timestamp)> {
-        let both = self.ladder.as_ref().zip(site.enforcement.ladder.as_ref());
-        both.map(|(ladder, rules)| ladder.lock().above_observe(&site.name, rules))
-            .unwrap_or_default()
+        let ladder = self.ladder(site);
+        ladder.map(|(ladder, rules)| ladder.above_observe(&site.name, rules)).unwrap_or_default()
     }
 
     /// Moves silent crawlers down the ladder, and closes the breaker after its pause. A node that
@@ -95,14 +110,13 @@ impl SiteConduct {
         now: Timestamp,
         (fleet, metrics): (Fleet<'_>, &Metrics),
     ) {
-        if let (Some(ladder), Some(rules), false) =
-            (&self.ladder, &site.enforcement.ladder, fleet.is_alone())
-        {
-            let moves = ladder.lock().settle(rules, now);
+        if let Some((mut ladder, rules)) = self.ladder(site).filter(|_| !fleet.is_alone()) {
+            let moves = ladder.settle(rules, now);
+            drop(ladder);
             moves.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
         }
-        if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
-            switch.lock().is_open(site, rules, now);
+        if let Some((mut switch, rules)) = self.switch(site) {
+            switch.is_open(site, rules, now);
         }
     }
 
@@ -130,9 +144,10 @@ impl SiteConduct {
         now: Timestamp,
         metrics: &Metrics,
     ) {
-        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder)
-            && let Some(from) = ladder.lock().learn_step(rules, step, now)
+        if let Some((mut ladder, rules)) = self.ladder(site)
+            && let Some(from) = ladder.learn_step(rules, step, now)
         {
+            drop(ladder);
             report_learned_step(site, from, step, metrics);
         }
     }
@@ -145,17 +160,17 @@ impl SiteConduct {
         now: Timestamp,
         (fleet, metrics): (Fleet<'_>, &Metrics),
     ) {
-        if let (Some(ladder), Some(rules)) = (&self.ladder, &site.enforcement.ladder) {
-            let step = ladder.lock().learn_count(rules, node, count, now);
+        if let Some((mut ladder, rules)) = self.ladder(site) {
+            let step = ladder.learn_count(rules, node, count, now);
+            drop(ladder);
             step.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
         }
     }
 
     /// Opens the breaker because it opened at another node.
     pub(super) fn learn_opening(&self, site: &Site, opening: &Opening, now: Timestamp) {
-        if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
+        if let Some((mut switch, rules)) = self.switch(site) {
             let (edition, engine) = (site.timeline.current(), opening.search_engine.as_deref());
-            let mut switch = switch.lock();
             if switch.breaker.learn_opening(rules, edition, (opening.at, engine), now) {
                 let (site, seconds) = (&site.name, rules.pause.as_secs());
                 tracing::warn!(
@@ -171,9 +186,9 @@ impl SiteConduct {
 
     /// Adds requests at another node to the breaker's.
     pub(super) fn learn_breaker(&self, site: &Site, count: &BreakerCount, now: Timestamp) {
-        if let (Some(switch), Some(rules)) = (&self.breaker, &site.enforcement.breaker) {
+        if let Some((mut switch, rules)) = self.switch(site) {
             let edition = site.timeline.current();
-            switch.lock().breaker.learn_count(rules, edition, count, now);
+            switch.breaker.learn_count(rules, edition, count, now);
         }
     }
 }
@@ -350,9 +365,9 @@ fn report_learned_step(site: &Site, from: Rung, step: &RungStep, metrics: &Metri
 }
 
 /// Logs and counts the alarm of a breaker.
-fn report_alarm(site: &Site, alarm: &Alarm, rules: &policy::Breaker, metrics: &Metrics) {
-    metrics.breaker_opened(&site.name, alarm.cause.as_str());
-    let (reason, seconds) = (alarm.cause.to_string(), rules.pause.as_secs());
+fn report_alarm(site: &Site, cause: &Cause, rules: &policy::Breaker, metrics: &Metrics) {
+    metrics.breaker_opened(&site.name, cause.as_str());
+    let (reason, seconds) = (cause.to_string(), rules.pause.as_secs());
     tracing::error!(
         code = "breaker.opened",
         site = site.name,

@@ -56,15 +56,6 @@ pub struct Weighed<'r> {
     pub hop: Option<Hop>,
 }
 
-/// A request measured against its pace.
-#[derive(Default)]
-struct PaceCheck<'r> {
-    /// Set if it came too soon, also for a pace that is only measured.
-    early: Option<Early<'r>>,
-    /// The request, if it passes.
-    hop: Option<Hop>,
-}
-
 impl Conduct {
     /// The conduct of clients, with the fetches from before a restart.
     pub fn of(ledger: Ledger) -> Self {
@@ -90,8 +81,8 @@ impl Conduct {
         let fleet = self.fleet(knowledge.moment().steady);
         sighting.climb(&decision, now, (fleet, metrics));
         let is_block = decision.action == Action::Block;
-        let PaceCheck { early: measured, hop } = match is_block {
-            true => PaceCheck::default(),
+        let (measured, hop) = match is_block {
+            true => (None, None),
             false => self.measure(sighting, &decision, knowledge, metrics),
         };
         let early = measured.filter(|early| early.pace.is_enforced);
@@ -136,18 +127,19 @@ impl Conduct {
         Fleet { collector: self.collector.get(), contact: self.contacts.at(steady) }
     }
 
-    /// Measures a request against the pace of its crawler.
+    /// Measures a request against the pace of its crawler: whether it came too soon, also for a pace that
+    /// is only measured, and the request if it passes.
     fn measure<'r>(
         &self,
         Sighting { site, host, address, .. }: Sighting<'_, 'r>,
         decision: &Decision<'r>,
         knowledge: &impl Knowledge,
         metrics: &Metrics,
-    ) -> PaceCheck<'r> {
+    ) -> (Option<Early<'r>>, Option<Hop>) {
         let pace = enforce::applied_pace(site, decision, knowledge);
         let name = decision.judgement.and_then(|judgement| judgement.name);
         let (Some(pace), Some(name)) = (pace, name) else {
-            return PaceCheck::default();
+            return (None, None);
         };
         // A robots.txt is for one host (RFC 9309 §2.3), so each host has its own pace. The pace of
         // the ladder is for the whole site.
@@ -166,7 +158,6 @@ impl Conduct {
         }
         let passes = checked.is_ok() || !pace.is_enforced;
         let early = checked.err().map(|too_soon| Early { pace, too_soon });
-        let hop = passes.then(|| Hop { key, number: free.unwrap_or_default() });
-        PaceCheck { early, hop }
+        (early, passes.then(|| Hop { key, number: free.unwrap_or_default() }))
     }
 }

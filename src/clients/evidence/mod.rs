@@ -7,7 +7,7 @@
 //! May use: signature, crawlers, policy, fetch, metrics, diagnostic, escape, product_token. Must not know:
 //! publication, gate, proxy.
 
-use std::{cell::OnceCell, net::IpAddr, sync::Arc, time::SystemTime};
+use std::{cell::OnceCell, collections::BTreeSet, net::IpAddr, sync::Arc, time::SystemTime};
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -106,7 +106,11 @@ impl Verifier {
             verifier.tasks.push(tokio::spawn(lists).abort_handle());
         }
         if settings.reverse_dns {
-            verifier.names = Some(Names::start(&settings.name_servers, &verifier.metrics)?);
+            let crawlers = policy.catalogue.iter().filter(|crawler| settings.is_about(crawler));
+            let suffixes: BTreeSet<&String> = crawlers.flat_map(Crawler::reverse_dns).collect();
+            let suffixes = suffixes.into_iter().cloned();
+            verifier.names =
+                Some(Names::start(&settings.name_servers, suffixes, &verifier.metrics)?);
         }
         if settings.signatures {
             let keys = refresh::run(keys, refresh, fetcher, metrics(), report);

@@ -149,19 +149,47 @@ impl<C: Collection> Sources for Refresh<C> {
 
     fn settle(&mut self, number: usize, fetched: Self::Fetched) -> Option<Duration> {
         let source = self.sources.get_mut(number)?;
-        let outcome = source.settle(number, fetched, &mut self.collection, self.refresh);
-        let evidence = C::EVIDENCE.as_str();
-        self.metrics.evidence_fetch(evidence, outcome.label);
-        self.report.note(evidence, &source.url, outcome.failed.map_or(Ok(()), Err));
-        for Diagnostic { code, message: finding, severity, .. } in outcome.findings {
-            self.metrics.evidence_finding(evidence, code);
-            let url = &source.url;
-            match severity {
-                Severity::Note => tracing::info!(url, evidence, code, finding, "{FINDING}"),
-                _ => tracing::warn!(url, evidence, code, finding, "{FINDING}"),
+        source.fetched = Some(Instant::now());
+        let refresh = self.refresh;
+        let taken = match fetched {
+            Ok(Fetched::Unchanged) => {
+                self.collection.renew(number);
+                Ok(("unchanged", refresh, Vec::new()))
             }
-        }
-        Some(outcome.wait)
+            Ok(Fetched::Fresh { content, validators, max_age }) => {
+                self.collection.take(number, &content).map(|findings| {
+                    source.validators = validators;
+                    let max_age = max_age.filter(|_| C::OBEYS_MAX_AGE);
+                    let wait = max_age.map_or(refresh, |age| age.clamp(LEAST_INTERVAL, refresh));
+                    ("fresh", wait, findings)
+                })
+            }
+            Err(failure) => Err(Refusal { code: failure.code(), reason: failure.to_string() }),
+        };
+        let evidence = C::EVIDENCE.as_str();
+        let (label, wait, outcome) = match taken {
+            Ok((label, wait, findings)) => {
+                source.failures = 0;
+                for Diagnostic { code, message: finding, severity, .. } in findings {
+                    self.metrics.evidence_finding(evidence, code);
+                    let url = &source.url;
+                    match severity {
+                        Severity::Note => tracing::info!(url, evidence, code, finding, "{FINDING}"),
+                        _ => tracing::warn!(url, evidence, code, finding, "{FINDING}"),
+                    }
+                }
+                (label, wait, Ok(()))
+            }
+            Err(Refusal { code, reason: error }) => {
+                let wait = RETRY * 2_u32.pow(source.failures.min(MOST_DOUBLINGS));
+                source.failures = source.failures.saturating_add(1);
+                let has_copy = self.collection.has_copy(number);
+                (code, wait.min(refresh), Err(Failed { code, error, has_copy }))
+            }
+        };
+        self.metrics.evidence_fetch(evidence, label);
+        self.report.note(evidence, &source.url, outcome);
+        Some(wait)
     }
 
     fn rest(&mut self) {
@@ -201,24 +229,6 @@ struct Source {
     fetched: Option<Instant>,
 }
 
-/// The outcome of a fetch.
-struct Outcome {
-    /// The metric label.
-    label: &'static str,
-    /// The time until the next fetch.
-    wait: Duration,
-    /// Findings about the content.
-    findings: Vec<Diagnostic>,
-    /// The failure, if the copy in use stays in use.
-    failed: Option<Failed>,
-}
-
-impl Outcome {
-    const fn good(label: &'static str, wait: Duration, findings: Vec<Diagnostic>) -> Self {
-        Self { label, wait, findings, failed: None }
-    }
-}
-
 impl Source {
     fn new(url: String) -> Self {
         Self { url, validators: Validators::default(), failures: 0, fetched: None }
@@ -227,43 +237,6 @@ impl Source {
     /// The time from which a client may cause the next fetch; `None` is any.
     fn again(&self) -> Option<Instant> {
         self.fetched.map(|fetched| fetched + LEAST_INTERVAL)
-    }
-
-    /// Hands a result to the collection.
-    fn settle<C: Collection>(
-        &mut self,
-        number: usize,
-        fetched: Result<Fetched, Failure>,
-        collection: &mut C,
-        refresh: Duration,
-    ) -> Outcome {
-        self.fetched = Some(Instant::now());
-        let refusal = match fetched {
-            Ok(Fetched::Unchanged) => {
-                collection.renew(number);
-                self.failures = 0;
-                return Outcome::good("unchanged", refresh, Vec::new());
-            }
-            Ok(Fetched::Fresh { content, validators, max_age }) => {
-                match collection.take(number, &content) {
-                    Ok(findings) => {
-                        self.validators = validators;
-                        self.failures = 0;
-                        let max_age = max_age.filter(|_| C::OBEYS_MAX_AGE);
-                        let wait =
-                            max_age.map_or(refresh, |age| age.clamp(LEAST_INTERVAL, refresh));
-                        return Outcome::good("fresh", wait, findings);
-                    }
-                    Err(refusal) => refusal,
-                }
-            }
-            Err(failure) => Refusal { code: failure.code(), reason: failure.to_string() },
-        };
-        let wait = RETRY * 2_u32.pow(self.failures.min(MOST_DOUBLINGS));
-        self.failures = self.failures.saturating_add(1);
-        let Refusal { code, reason: error } = refusal;
-        let failed = Some(Failed { code, error, has_copy: collection.has_copy(number) });
-        Outcome { label: code, wait: wait.min(refresh), findings: Vec::new(), failed }
     }
 }
 

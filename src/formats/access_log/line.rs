@@ -21,7 +21,7 @@ pub const REFUSE: &str = "refuse";
 const MOST_ESCAPES: usize = 2_048;
 
 /// One request, as Beadle logs it. `None` is unknown.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Line<'a> {
     /// The time at which the request was judged or refused.
     #[serde(serialize_with = "microseconds")]

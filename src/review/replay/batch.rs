@@ -149,7 +149,7 @@ impl Batch {
     fn row(&mut self, text: &[u8], entry: Entry<'_>, line: u64) -> Option<Row> {
         let target = match is_forwarded_unchanged(&entry.target) {
             true => entry.target,
-            false => Cow::Owned(gate::received_target(&entry.target).ok()?),
+            false => Cow::Owned(gate::received_target(&entry.target).ok()?.into_owned()),
         };
         Some(Row {
             time: entry.time,

@@ -33,7 +33,8 @@ pub(super) struct Decider {
     trusted: Vec<IpNet>,
     /// The status in place of those of refusals.
     refuse_status: Option<u16>,
-    idle: Duration,
+    /// How long a server may keep an idle connection.
+    pub(super) idle: Duration,
     /// The hour of the last warning about long tags.
     warned_in: AtomicI64,
 }
@@ -59,11 +60,6 @@ impl Decider {
     /// Whether this peer may ask.
     pub(super) fn is_trusted(&self, peer: IpAddr) -> bool {
         gate::is_trusted(peer, &self.trusted)
-    }
-
-    /// How long a server may keep an idle connection.
-    pub(super) const fn idle(&self) -> Duration {
-        self.idle
     }
 
     /// Counts a peer that may not ask and gets no answer.

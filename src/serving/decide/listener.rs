@@ -21,7 +21,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::base::connections::{self, Place};
+use crate::base::connections;
 
 use super::decider::Decider;
 
@@ -56,7 +56,11 @@ pub(super) async fn run(
         connections::accept(listener, "decide", MOST_CONNECTIONS, |stream, peer, place| {
             let decider = Arc::clone(decider);
             if decider.is_trusted(peer.ip()) {
-                tokio::spawn(of_server(stream, peer, place, decider, stopped.clone()));
+                let stopped = stopped.clone();
+                tokio::spawn(async move {
+                    let _place = place;
+                    serve(stream, peer, decider.idle, &decider, Some(stopped)).await;
+                });
                 return;
             }
             match Arc::clone(&strangers).try_acquire_owned() {
@@ -73,16 +77,6 @@ pub(super) async fn run(
         // An error means that the program ends.
         _ = stop.wait_for(|stop| *stop) => {}
     }
-}
-
-async fn of_server(
-    stream: TcpStream,
-    peer: SocketAddr,
-    _place: Place,
-    decider: Arc<Decider>,
-    stop: watch::Receiver<bool>,
-) {
-    serve(stream, peer, decider.idle(), &decider, Some(stop)).await;
 }
 
 /// Answers the questions of one connection. `pause` is the time for a request header, and for the

@@ -15,13 +15,11 @@
 
 use std::{io, net::TcpListener, sync::Arc, time::Duration};
 
-use tokio::{
-    runtime::{Builder, Runtime},
-    sync::watch,
-    time::timeout,
-};
+use tokio::{sync::watch, time::timeout};
 
-use crate::{rules::policy, serving::gate::Gate, state::publication::Handles};
+use crate::{
+    base::connections::Threads, rules::policy, serving::gate::Gate, state::publication::Handles,
+};
 
 use self::decider::Decider;
 
@@ -34,7 +32,7 @@ mod reply; // the reply to a question
 #[derive(Debug)]
 pub struct Running {
     /// Its threads, apart from those of the pages: every request of a site waits for a reply.
-    runtime: Option<Runtime>,
+    _threads: Threads,
     stop: watch::Sender<bool>,
 }
 
@@ -49,20 +47,12 @@ pub fn start(
     server: &policy::Server,
     settings: &policy::Decide,
 ) -> io::Result<Running> {
-    let mut threads = Builder::new_multi_thread();
-    threads.thread_name("decide").enable_all();
-    if let Some(count) = server.threads {
-        threads.worker_threads(count);
-    }
-    let runtime = threads.build()?;
+    let threads = Threads::start("decide", server.threads)?;
+    let socket = threads.listener(socket)?;
     let decider = Arc::new(Decider::new(gate, handles, server, settings));
     let (stop, stopped) = watch::channel(false);
-    socket.set_nonblocking(true)?;
-    let inside = runtime.enter();
-    let socket = tokio::net::TcpListener::from_std(socket)?;
-    runtime.spawn(async move { listener::run(&socket, &decider, stopped).await });
-    drop(inside);
-    Ok(Running { runtime: Some(runtime), stop })
+    threads.spawn(async move { listener::run(&socket, &decider, stopped).await });
+    Ok(Running { _threads: threads, stop })
 }
 
 impl Running {
@@ -72,14 +62,5 @@ impl Running {
         self.stop.send_replace(true);
         // Each connection holds a receiver until its end.
         let _ = timeout(limit, self.stop.closed()).await;
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // A runtime can't be dropped inside another one.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }

@@ -31,32 +31,35 @@ pub(super) enum Fault {
 impl Fault {
     /// The status of the answer.
     pub(super) const fn status(self) -> u16 {
-        match self {
-            Self::UntrustedPeer => 403,
-            Self::MissingField | Self::RepeatedField => 400,
-            Self::Refused(refusal) => refusal.status(),
-        }
+        self.terms().0
     }
 
     /// The stable name in metrics.
     pub(super) const fn code(self) -> &'static str {
-        match self {
-            Self::UntrustedPeer => "decide.untrusted_peer",
-            Self::MissingField => "decide.missing_field",
-            Self::RepeatedField => "decide.repeated_field",
-            Self::Refused(refusal) => refusal.code(),
-        }
+        self.terms().1
     }
 
     /// The text for the operator who tries it.
     pub(super) const fn message(self) -> &'static str {
+        self.terms().2
+    }
+
+    const fn terms(self) -> (u16, &'static str, &'static str) {
         match self {
-            Self::UntrustedPeer => "Only the peers in server.trusted_proxies may ask.\n",
-            Self::MissingField => {
-                "X-Forwarded-Method, X-Forwarded-Uri or X-Forwarded-Host is missing.\n"
+            Self::UntrustedPeer => (
+                403,
+                "decide.untrusted_peer",
+                "Only the peers in server.trusted_proxies may ask.\n",
+            ),
+            Self::MissingField => (
+                400,
+                "decide.missing_field",
+                "X-Forwarded-Method, X-Forwarded-Uri or X-Forwarded-Host is missing.\n",
+            ),
+            Self::RepeatedField => {
+                (400, "decide.repeated_field", "An X-Forwarded field has several lines.\n")
             }
-            Self::RepeatedField => "An X-Forwarded field has several lines.\n",
-            Self::Refused(refusal) => refusal.message(),
+            Self::Refused(refusal) => (refusal.status(), refusal.code(), refusal.message()),
         }
     }
 }
@@ -64,7 +67,7 @@ impl Fault {
 /// The request of a client, as the server in front reports it.
 #[derive(Debug)]
 pub(super) struct Question<'a> {
-    method: Cow<'a, Method>,
+    method: Method,
     target: Cow<'a, [u8]>,
     authority: &'a [u8],
     fields: &'a HeaderMap,
@@ -88,12 +91,12 @@ impl<'a> Question<'a> {
             }
             // The octets that the origin would get from the proxy.
             _ => {
-                gate::encoded_target(sent).map_err(|_| Fault::Refused(Refusal::AmbiguousTarget))?
+                gate::received_target(sent).map_err(|_| Fault::Refused(Refusal::AmbiguousTarget))?
             }
         };
         // The target is in its one form already, and the body belongs to the server in front.
         gate::admit(&method, &target, &HeaderMap::new()).map_err(Fault::Refused)?;
-        Ok(Self { method: Cow::Owned(method), target, authority, fields, peer })
+        Ok(Self { method, target, authority, fields, peer })
     }
 
     /// The request as the gate takes it.

@@ -1,14 +1,8 @@
 //! The reply to a question: 200 with the tags and the preferences of the site, or the refusal.
 
-use std::{
-    convert::Infallible,
-    pin::Pin,
-    task::{Context, Poll},
-};
-
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
-use hyper::body::{Body, Frame, SizeHint};
+use http_body_util::Full;
 
 use crate::{
     rules::enforce::TagFields,
@@ -25,29 +19,7 @@ const ROBOTS_TAG: HeaderName = HeaderName::from_static("robots-tag");
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
 /// The body of a reply, in one piece.
-#[derive(Debug, Default)]
-pub(super) struct Page(Bytes);
-
-impl Body for Page {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let all = std::mem::take(&mut self.0);
-        Poll::Ready((!all.is_empty()).then(|| Ok(Frame::data(all))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.len() as u64)
-    }
-}
+pub(super) type Page = Full<Bytes>;
 
 fn empty(status: u16) -> Response<Page> {
     let mut reply = Response::new(Page::default());
@@ -126,7 +98,7 @@ pub(super) fn refuse(
     if let Some(mark) = mark {
         fields.insert(REFUSAL_MARK, mark);
     }
-    *reply.body_mut() = Page(answer.body);
+    *reply.body_mut() = Page::new(answer.body);
     let has_all = set_tags(&mut reply, tags);
     (reply, has_all)
 }
@@ -138,7 +110,7 @@ pub(super) fn fail(fault: Fault, status: Option<u16>) -> Response<Page> {
     let mut reply = empty(status.unwrap_or_else(|| fault.status()));
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     reply.headers_mut().insert(header::CONTENT_TYPE, plain);
-    *reply.body_mut() = Page(Bytes::from_static(fault.message().as_bytes()));
+    *reply.body_mut() = Page::from(fault.message());
     reply
 }
 

@@ -11,7 +11,7 @@ use pingora::proxy::Session;
 
 use crate::{
     records::lines::Log,
-    serving::gate::{BrokenHead, Gate, Passage, Request, Served},
+    serving::gate::{Gate, Passage, Request, Served},
     state::publication::Clock,
 };
 
@@ -57,17 +57,11 @@ impl AccessLog {
         self.log.push(&line);
     }
 
-    /// Logs a head that never became a request, by the peer, the code and the status of its refusal.
-    pub(crate) fn refused(
-        &self,
-        (peer, is_tls): (IpAddr, bool),
-        reason: &'static str,
-        status: u16,
-    ) {
-        let now = self.clock.moment().now;
-        let head = BrokenHead { now, peer, is_tls, status, reason };
+    /// Logs a head that never became a request, by the peer and whether it used TLS, the code and the status
+    /// of its refusal.
+    pub(crate) fn refused(&self, peer: (IpAddr, bool), code: &'static str, status: u16) {
         let mut line = Vec::with_capacity(512);
-        self.gate.log_broken_head(&head, &mut line);
+        self.gate.log_broken_head(self.clock.moment().now, peer, (status, code), &mut line);
         self.log.push(&line);
     }
 }

@@ -1,8 +1,6 @@
-//! What one client may take: time, sizes, and frames that do nothing.
+//! What one client may take: time for a body, and frames that do nothing.
 
 use std::time::{Duration, Instant};
-
-use crate::{formats::framing::Bounds, rules::policy};
 
 /// The octets of bodies that a client of HTTP/2 may send before it must wait for the origin
 /// (RFC 9113 §6.9.2).
@@ -15,34 +13,6 @@ const BODY_GRACE: Duration = Duration::from_secs(10);
 const MOST_FRAMES: f64 = 1_000.0;
 /// The frames that do nothing and may come each second.
 const FRAMES_A_SECOND: f64 = 200.0;
-
-/// The limits of one connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ClientLimits {
-    pub(super) bounds: Bounds,
-    pub(super) header_time: Duration,
-    pub(super) handshake_time: Duration,
-    /// In octets per second.
-    pub(super) body_rate: u64,
-    /// The longest pause in a body.
-    pub(super) body_pause: Duration,
-    /// How long a connection of HTTP/2 may have no request.
-    pub(super) idle: Duration,
-}
-
-impl ClientLimits {
-    pub(crate) fn of(server: &policy::Server) -> Self {
-        let limits = &server.limits;
-        Self {
-            bounds: Bounds { octets: limits.header_size, fields: limits.header_fields },
-            header_time: limits.header_time,
-            handshake_time: limits.handshake_time,
-            body_rate: limits.body_rate,
-            body_pause: server.timeouts.client_read,
-            idle: server.timeouts.client_keepalive,
-        }
-    }
-}
 
 /// The pace of a body: only the time in which Beadle waits for the client counts.
 #[derive(Debug, Default)]

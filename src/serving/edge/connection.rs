@@ -10,6 +10,7 @@ use std::{
 };
 
 use async_trait::async_trait;
+use bytes::{Buf, Bytes};
 use pingora::{
     http::ResponseHeader,
     protocols::{
@@ -19,12 +20,16 @@ use pingora::{
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::{base::metrics::Metrics, formats::framing::Multiplex};
+use crate::{
+    base::metrics::Metrics,
+    formats::framing::{Bounds, Multiplex},
+    rules::policy,
+};
 
 use super::{
     access_lines::AccessLog,
-    client_limits::{Budget, ClientLimits, FIRST_WINDOW, Pace},
-    head_answer::Answer,
+    client_limits::{Budget, FIRST_WINDOW, Pace},
+    head_answer,
     http1::Lines,
     phase::Phase,
     timer::Timer,
@@ -36,7 +41,7 @@ use super::{
 pub(super) struct Connection {
     stream: Stream,
     protocol: Protocol,
-    limits: ClientLimits,
+    settings: Arc<policy::Server>,
     pace: Pace,
     /// The begin of what the client has not completed.
     since: Option<Instant>,
@@ -47,7 +52,7 @@ pub(super) struct Connection {
     access_log: Option<AccessLog>,
     timer: Timer,
     /// The answer to a refused head, in place of pingora's.
-    answer: Option<Answer>,
+    answer: Option<Bytes>,
     tunnel: Option<Tunnel>,
 }
 
@@ -72,7 +77,7 @@ impl Connection {
     /// A client's connection over `stream`. Heads that are refused have a line in `access_log`.
     pub(super) fn new(
         stream: Stream,
-        limits: ClientLimits,
+        settings: Arc<policy::Server>,
         metrics: Arc<Metrics>,
         access_log: Option<AccessLog>,
     ) -> Self {
@@ -86,13 +91,15 @@ impl Connection {
         } else {
             let header = Box::new(ResponseHeader::from(http::Response::new(()).into_parts().0));
             let digest = ProxyDigest::new(header, Some(Box::new(Arc::clone(&phase))));
-            (Protocol::Http1(Box::new(Lines::new(limits.bounds))), Some(Arc::new(digest)))
+            let limits = &settings.limits;
+            let bounds = Bounds { octets: limits.header_size, fields: limits.header_fields };
+            (Protocol::Http1(Box::new(Lines::new(bounds))), Some(Arc::new(digest)))
         };
         Self {
             since: is_http_2.then(Instant::now),
             stream,
             protocol,
-            limits,
+            settings,
             pace: Pace::default(),
             phase,
             digest,
@@ -106,10 +113,10 @@ impl Connection {
 
     /// When the wait for the client or for the origin ends, and what is late then.
     fn end_of_wait(&mut self) -> Option<(Instant, Late)> {
-        let limits = &self.limits;
+        let limits = &self.settings.limits;
         match &self.protocol {
             Protocol::Http1(lines) => {
-                let origin = self.phase.wait().end().map(|end| (end, Late::Origin));
+                let origin = self.phase.wait.end().map(|end| (end, Late::Origin));
                 let client = if lines.reader.is_inside_head() {
                     let since = *self.since.get_or_insert_with(Instant::now);
                     Some((since + limits.header_time, Late::Head))
@@ -134,7 +141,7 @@ impl Connection {
                 if octets < FIRST_WINDOW {
                     Some((self.pace.end(limits.body_rate), Late::Body))
                 } else {
-                    Some((self.pace.since() + limits.body_pause, Late::Body))
+                    Some((self.pace.since() + self.settings.timeouts.client_read, Late::Body))
                 }
             }
         }
@@ -153,7 +160,7 @@ impl Connection {
     fn end_late(&mut self, late: Late) -> io::Result<()> {
         let (code, status) = match late {
             Late::Origin => {
-                self.phase.wait().note_late();
+                self.phase.wait.note_late();
                 return Err(timed_out("the head of the origin's response took too long"));
             }
             Late::Head => ("proxy.header_time", 408),
@@ -178,7 +185,7 @@ impl Connection {
         self.metrics.refusal(code);
         if lines.reader.is_in_head() {
             lines.end_quietly();
-            self.answer = Some(Answer::new(status));
+            self.answer = Some(head_answer::of(status));
             self.log_refusal(code, status);
         } else {
             self.phase.refuse(status);
@@ -243,8 +250,8 @@ impl Connection {
     /// Writes the answer to a refused head, in place of `octets` of pingora's.
     fn poll_answer(&mut self, context: &mut Context<'_>, octets: usize) -> Poll<io::Result<usize>> {
         if let Some(answer) = &mut self.answer {
-            while let Some(rest) = answer.rest() {
-                let written = ready!(Pin::new(&mut self.stream).poll_write(context, rest))?;
+            while answer.has_remaining() {
+                let written = ready!(Pin::new(&mut self.stream).poll_write(context, answer))?;
                 answer.advance(written);
             }
         }
@@ -269,7 +276,7 @@ impl AsyncRead for Connection {
                 if let Some(kept) = lines.kept(buffer, this.phase.ended()) {
                     return kept;
                 }
-                lines.reader.settle(this.phase.has_switched(), this.phase.ended());
+                lines.reader.settle(this.phase.draining().is_some(), this.phase.ended());
             }
             let read = Pin::new(&mut this.stream).poll_read(context, buffer)?;
             if let Some(tunnel) = this.tunnel() {
@@ -315,7 +322,7 @@ impl AsyncWrite for Connection {
             return this.poll_answer(context, bytes.len());
         }
         let written = ready!(Pin::new(&mut this.stream).poll_write(context, bytes))?;
-        if let Some(tunnel) = &mut this.tunnel {
+        if let Some(tunnel) = &this.tunnel {
             tunnel.note();
         }
         if let Protocol::Http2 { read, .. } = &mut this.protocol {
@@ -343,7 +350,7 @@ impl AsyncWrite for Connection {
             return this.poll_answer(context, octets);
         }
         let written = ready!(Pin::new(&mut this.stream).poll_write_vectored(context, pieces))?;
-        if let Some(tunnel) = &mut this.tunnel {
+        if let Some(tunnel) = &this.tunnel {
             tunnel.note();
         }
         if let Protocol::Http2 { read, .. } = &mut this.protocol {

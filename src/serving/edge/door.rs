@@ -2,29 +2,26 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use pingora::{
     apps::{HttpServerApp, ServerApp},
     protocols::{ALPN, Stream},
     server::ShutdownWatch,
 };
 
-use crate::base::metrics::Metrics;
+use crate::{base::metrics::Metrics, rules::policy};
 
 use super::{
-    access_lines::AccessLog,
-    client_limits::ClientLimits,
-    connection::Connection,
-    drain::{Connections, Open},
+    access_lines::AccessLog, connection::Connection, drain::Connections, guests::Guests,
     http2::Http2,
 };
 
-/// The application `A`, behind screened connections.
+/// The application `A` behind screened connections, with what they share.
 pub(crate) struct Edge<A> {
+    pub(super) guests: Arc<Guests>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) connections: Arc<Connections>,
+    pub(super) settings: Arc<policy::Server>,
     application: Arc<A>,
-    metrics: Arc<Metrics>,
-    connections: Arc<Connections>,
-    limits: ClientLimits,
     access_log: Option<AccessLog>,
     http2: Http2,
 }
@@ -32,41 +29,31 @@ pub(crate) struct Edge<A> {
 impl<A> Edge<A> {
     pub(crate) fn new(
         application: A,
+        settings: policy::Server,
         metrics: Arc<Metrics>,
         connections: Arc<Connections>,
-        limits: ClientLimits,
         access_log: Option<AccessLog>,
     ) -> Self {
         let application = Arc::new(application);
-        let http2 = Http2::new(limits.bounds.octets, limits.idle);
-        Self { application, metrics, connections, limits, access_log, http2 }
-    }
-
-    /// Counts a connection, from the moment at which it is accepted.
-    pub(super) fn open(&self) -> Open {
-        self.connections.open()
+        let (limits, settings) = (settings.limits, Arc::new(settings));
+        let (most, of_one) = (limits.connections, limits.connections_per_network);
+        let guests = Guests::new(most, of_one, settings.trusted_proxies.clone());
+        let http2 = Http2::new(limits.header_size, settings.timeouts.client_keepalive);
+        Self { guests, metrics, connections, settings, application, access_log, http2 }
     }
 }
 
-#[async_trait]
-impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Edge<A> {
-    async fn process_new(
-        self: &Arc<Self>,
-        stream: Stream,
-        shutdown: &ShutdownWatch,
-    ) -> Option<Stream> {
-        let (metrics, access_log) = (Arc::clone(&self.metrics), self.access_log.clone());
+impl<A: HttpServerApp + Send + Sync + 'static> Edge<A> {
+    /// Serves all requests of a connection.
+    pub(super) async fn serve(&self, stream: Stream, shutdown: &ShutdownWatch) {
+        let (settings, metrics) = (Arc::clone(&self.settings), Arc::clone(&self.metrics));
         let is_http_2 = stream.selected_alpn_proto() == Some(ALPN::H2);
-        let stream: Stream = Box::new(Connection::new(stream, self.limits, metrics, access_log));
+        let stream: Stream =
+            Box::new(Connection::new(stream, settings, metrics, self.access_log.clone()));
         if is_http_2 {
             self.http2.serve(&self.application, stream, shutdown).await;
-            return None;
+        } else {
+            self.application.process_new(stream, shutdown).await;
         }
-        // It serves all requests of the connection.
-        self.application.process_new(stream, shutdown).await
     }
-
-    /// Leaves idle connections open. pingora would close them now, and a client whose next request
-    /// is on its way would get a reset. They end with their next answer, or with the drain.
-    async fn cleanup(&self) {}
 }

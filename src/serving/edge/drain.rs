@@ -1,41 +1,27 @@
 //! All connections of clients, and their end in a drain.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
-};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::watch;
 
-/// The number of connections, and whether they drain.
+/// The connections, and whether they drain.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    open: AtomicUsize,
     is_draining: AtomicBool,
-    /// The same, for connections that wait for it.
+    /// The same, for connections that wait for it. Each open connection holds a receiver.
     draining: watch::Sender<bool>,
     /// The requests since the drain began.
     late_requests: AtomicUsize,
 }
 
-/// The beginning of a drain.
+/// The beginning of a drain, for an open connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Draining(watch::Receiver<bool>);
 
-/// The count of one open connection; ends on drop.
-#[derive(Debug)]
-pub(super) struct Open(Arc<Connections>);
-
 impl Connections {
-    /// Counts a connection.
-    pub(super) fn open(self: &Arc<Self>) -> Open {
-        self.open.fetch_add(1, Ordering::AcqRel);
-        Open(Arc::clone(self))
-    }
-
     /// Whether no connection is open.
     pub(crate) fn is_empty(&self) -> bool {
-        self.open.load(Ordering::Acquire) == 0
+        self.draining.receiver_count() == 0
     }
 
     /// From now on, each connection ends with its next answer.
@@ -44,7 +30,7 @@ impl Connections {
         self.draining.send_replace(true);
     }
 
-    /// The beginning of the drain, to wait for.
+    /// The beginning of the drain, to wait for. A connection counts as open while it holds one.
     pub(crate) fn draining(&self) -> Draining {
         Draining(self.draining.subscribe())
     }
@@ -71,11 +57,5 @@ impl Draining {
     pub(super) async fn begins(mut self) {
         // An error means that the proxy is gone.
         let _ = self.0.wait_for(|is_draining| *is_draining).await;
-    }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::AcqRel);
     }
 }

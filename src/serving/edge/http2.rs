@@ -8,11 +8,13 @@ use pingora::{
     protocols::{Digest, Stream as Socket, http::ServerSession},
     server::ShutdownWatch,
 };
-use tokio::time::timeout;
+use tokio::{
+    sync::watch,
+    time::{sleep, timeout},
+};
 
 use super::{
     stream::Stream,
-    streams::Streams,
     windows::{self, Window, Windows},
 };
 
@@ -28,7 +30,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Http2 {
     options: Builder,
-    windows: Arc<Windows>,
+    windows: Windows,
     idle: Duration,
 }
 
@@ -60,7 +62,8 @@ impl Http2 {
         };
         // A client that breaks the protocol gets a GOAWAY from the crate.
         let Ok(mut connection) = self.options.handshake(socket).await else { return };
-        let streams = Arc::new(Streams::default());
+        // Each request in progress holds a receiver.
+        let streams = watch::Sender::new(());
         let mut window: Option<Window> = None;
         let mut stop = shutdown.clone();
         let mut is_ending = false;
@@ -73,7 +76,7 @@ impl Http2 {
                     continue;
                 }
                 accepted = connection.accept() => accepted,
-                () = streams.idle(self.idle), if !is_ending => break,
+                () = idle(&streams, self.idle), if !is_ending => break,
             };
             let Some(Ok((request, response))) = accepted else { return };
             if window.is_none() && !request.body().is_end_stream() {
@@ -81,7 +84,7 @@ impl Http2 {
                 connection.set_target_window_size(opened.size());
                 window = Some(opened);
             }
-            let stream = Stream::new(request, response, digest(), streams.open());
+            let stream = Stream::new(request, response, digest(), streams.subscribe());
             let (application, shutdown) = (Arc::clone(application), shutdown.clone());
             tokio::spawn(async move {
                 let session = ServerSession::new_custom(Box::new(stream));
@@ -94,4 +97,10 @@ impl Http2 {
         let mut refused = async || while let Some(Ok(_)) = connection.accept().await {};
         let _ = timeout(GOODBYE, refused()).await;
     }
+}
+
+/// Waits until there has been no request for `time`.
+async fn idle(streams: &watch::Sender<()>, time: Duration) {
+    streams.closed().await;
+    sleep(time).await;
 }

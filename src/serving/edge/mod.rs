@@ -20,15 +20,15 @@
 
 pub(crate) use self::{
     access_lines::{AccessLog, Course},
-    client_limits::ClientLimits,
     door::Edge,
     drain::Connections,
     guests::{Guest, Guests},
-    listen::{Common, Listeners},
+    listen::listen,
     opening::Opening,
-    phase::{Phase, phase},
+    phase::phase,
     received_target::admit,
     timer::Timer,
+    wait::Wait,
 };
 
 mod access_lines; // the access log
@@ -46,8 +46,7 @@ mod phase; // from the hooks to the connection
 mod received_target; // the target as the gate gets it
 mod socket; // a TCP connection
 mod stream; // a request of HTTP/2
-mod streams; // how many of a connection are in progress
 mod timer; // the timer of a connection
 mod tunnel; // a connection that has switched to another protocol
-mod wait; // the wait for the head of the origin's response
+mod wait; // a wait with an end, as for the head of the origin's response
 mod windows; // what clients of HTTP/2 may send ahead

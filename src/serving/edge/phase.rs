@@ -1,11 +1,8 @@
 //! What the hooks of a request and the connection tell each other.
 
-use std::{
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicU16, AtomicU32, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicU16, AtomicU32, Ordering},
 };
 
 use pingora::proxy::Session;
@@ -20,7 +17,8 @@ pub(crate) struct Phase {
     draining: OnceLock<Draining>,
     /// The status for a refused body; 0 without one.
     refused: AtomicU16,
-    wait: Wait,
+    /// The wait for the head of the origin's response.
+    pub(crate) wait: Wait,
 }
 
 impl Phase {
@@ -29,31 +27,10 @@ impl Phase {
         self.ended.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Waits for the head of the origin's response, at most `limit`.
-    pub(crate) fn wait_for_head(&self, limit: Duration) {
-        self.wait.begin(limit);
-    }
-
-    /// Waits for another `limit`, if the wait has begun.
-    pub(crate) fn wait_on(&self, limit: Duration) {
-        if self.wait.end().is_some() {
-            self.wait.begin(limit);
-        }
-    }
-
-    pub(crate) fn end_wait(&self) {
-        self.wait.finish();
-    }
-
-    /// Whether the head took too long.
-    pub(crate) fn is_late(&self) -> bool {
-        self.wait.is_late()
-    }
-
     /// Notes that the connection switches to another protocol with the answer in progress. It lasts
     /// until it ends, or is idle while the proxy drains.
     pub(crate) fn switch(&self, draining: Draining) {
-        self.end_wait();
+        self.wait.finish();
         // It switches once.
         let _ = self.draining.set(draining);
     }
@@ -61,11 +38,6 @@ impl Phase {
     /// The status for the body in progress, if it was refused.
     pub(crate) fn refusal(&self) -> Option<u16> {
         Some(self.refused.load(Ordering::Acquire)).filter(|status| *status > 0)
-    }
-
-    /// The wait for the head of the origin's response.
-    pub(super) const fn wait(&self) -> &Wait {
-        &self.wait
     }
 
     /// Notes that the body in progress is refused.
@@ -76,11 +48,6 @@ impl Phase {
     /// The number of requests that have ended.
     pub(super) fn ended(&self) -> u32 {
         self.ended.load(Ordering::Acquire)
-    }
-
-    /// Whether the connection has switched to another protocol.
-    pub(super) fn has_switched(&self) -> bool {
-        self.draining.get().is_some()
     }
 
     /// The drain to come, for a connection that has switched to another protocol.

@@ -4,17 +4,15 @@
 //! The edge encodes some octets, pingora's parser cuts a fragment and limits the length, and the gate
 //! admits one form.
 
+use std::borrow::Cow;
+
 use http::{
     Version,
     header::{COOKIE, HOST},
 };
 use pingora::http::RequestHeader;
 
-use crate::{
-    base::escape::push_percent,
-    formats::framing::TargetOctet,
-    serving::gate::{self, Refusal},
-};
+use crate::serving::gate::{self, Refusal};
 
 /// Brings a request into the form that the gate judges: the one of HTTP/1.1. `most_fields` is for
 /// HTTP/2; the reader of HTTP/1 has counted.
@@ -47,7 +45,8 @@ fn from_http_2(header: &mut RequestHeader) -> Result<(), Refusal> {
         }
         header.insert_header(COOKIE, all).map_err(|_| Refusal::BadHost)?;
     }
-    if let Some(target) = encoded(header.raw_path())? {
+    let target = gate::encoded(header.raw_path()).map_err(|_| Refusal::AmbiguousTarget)?;
+    if let Cow::Owned(target) = target {
         header.set_raw_path(&target).map_err(|_| Refusal::AmbiguousTarget)?;
     }
     Ok(())
@@ -72,22 +71,6 @@ fn set_host(header: &mut RequestHeader) -> Result<(), Refusal> {
     }
 }
 
-/// A target with some octets encoded, as the edge does for HTTP/1; `None` if there are none.
-fn encoded(target: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
-    if target.iter().all(|&octet| matches!(TargetOctet::of(octet), TargetOctet::Unchanged)) {
-        return Ok(None);
-    }
-    let mut encoded = Vec::with_capacity(3 * target.len());
-    for &octet in target {
-        match TargetOctet::of(octet) {
-            TargetOctet::Unchanged => encoded.push(octet),
-            TargetOctet::Encoded => push_percent(&mut encoded, octet),
-            TargetOctet::Refused => return Err(Refusal::AmbiguousTarget),
-        }
-    }
-    Ok(Some(encoded))
-}
-
 #[cfg(test)]
 mod tests {
     use http::Method;
@@ -97,9 +80,8 @@ mod tests {
 
     /// The target that the gate gets, by pingora's parser.
     fn parsed(sent: &[u8]) -> Option<Vec<u8>> {
-        let encoded = encoded(sent).ok()?;
-        let sent = encoded.as_deref().unwrap_or(sent);
-        let mut header = RequestHeader::build(Method::GET, sent, None).ok()?;
+        let sent = gate::encoded(sent).ok()?;
+        let mut header = RequestHeader::build(Method::GET, &sent, None).ok()?;
         admit(&mut header, 100).ok()?;
         Some(header.raw_path().to_vec())
     }
@@ -131,7 +113,11 @@ mod tests {
         ] {
             let found = received_target(sent.as_bytes());
             assert_eq!(found.as_deref().map_err(|e| *e), received.map(str::as_bytes), "{sent:.80}");
-            assert_eq!(parsed(sent.as_bytes()), found.ok(), "pingora: {sent:.80}");
+            assert_eq!(
+                parsed(sent.as_bytes()),
+                found.map(Cow::into_owned).ok(),
+                "pingora: {sent:.80}"
+            );
         }
         assert_eq!(received_target(b""), Err(BadTarget::NoPath), "no request line has none");
     }

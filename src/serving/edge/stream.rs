@@ -32,9 +32,9 @@ use pingora::{
     },
 };
 
-use tokio::time::timeout;
+use tokio::{sync::watch, time::timeout};
 
-use super::{phase::Phase, streams::OpenStream, timer::Timer};
+use super::{phase::Phase, timer::Timer};
 
 /// The octets of a request's body that can be sent to another origin, too.
 const KEPT: usize = 64 << 10;
@@ -68,7 +68,8 @@ pub(super) struct Stream {
 /// The body of a request.
 struct Body {
     stream: RecvStream,
-    _open: OpenStream,
+    /// Held, so that the connection knows of a request in progress.
+    _open: watch::Receiver<()>,
 }
 
 /// The end of the wait for a client that has sent all.
@@ -83,7 +84,7 @@ impl Stream {
         request: Request<RecvStream>,
         sender: SendResponse<Bytes>,
         mut digest: Digest,
-        open: OpenStream,
+        open: watch::Receiver<()>,
     ) -> Self {
         let (head, stream) = request.into_parts();
         let phase = Arc::new(Phase::default());
@@ -118,9 +119,7 @@ impl Stream {
             if let Poll::Ready(reset) = reset {
                 return Poll::Ready(Event::Reset(reset));
             }
-            let Some(end) = phase.wait().end() else { return Poll::Pending };
-            ready!(timer.poll(end, context));
-            phase.wait().note_late();
+            ready!(phase.wait.poll(timer, context));
             Poll::Ready(Event::Late)
         })
         .await

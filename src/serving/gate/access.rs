@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use http::{HeaderMap, HeaderName, header};
+use http::header;
 use jiff::Timestamp;
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     rules::policy::AccessFormat,
 };
 
-use super::{Gate, Request, client, passage::Passage, refusal::Refusal};
+use super::{Gate, Request, client, passage::Passage, refusal::Refusal, request::joined};
 
 /// The response to a request, as the edge sent it.
 #[derive(Clone, Copy, Debug)]
@@ -30,21 +30,6 @@ pub struct Served {
     pub bytes: u64,
     /// The address of the origin that was asked.
     pub origin: Option<SocketAddr>,
-}
-
-/// A head that never became a request.
-#[derive(Clone, Copy, Debug)]
-pub struct BrokenHead {
-    /// The time of the refusal.
-    pub now: Timestamp,
-    /// The address at the other end of the connection.
-    pub peer: IpAddr,
-    /// Whether the connection is TLS.
-    pub is_tls: bool,
-    /// The status of the answer; 0 is none.
-    pub status: u16,
-    /// The code of the reason.
-    pub reason: &'static str,
 }
 
 impl Gate {
@@ -73,7 +58,7 @@ impl Gate {
             Err(_) => request.authority,
         };
         let target = self.recorder.redact(request.target);
-        let user_agents = joined(request.fields, &header::USER_AGENT);
+        let user_agents = request.user_agent();
         let referer = joined(request.fields, &header::REFERER);
         let referer = referer.as_deref().map(|referer| self.recorder.redact(referer));
         let site = passage.site().map(|(site, _)| site.name.as_str());
@@ -109,32 +94,25 @@ impl Gate {
         push(&line, format, out);
     }
 
-    /// Appends the line of a head that never became a request to `out`, if there is an access log.
-    pub fn log_broken_head(&self, head: &BrokenHead, out: &mut Vec<u8>) {
+    /// Appends the line of a head that never became a request to `out`, if there is an access log: with its
+    /// peer, and the status and the code of its refusal.
+    pub fn log_broken_head(
+        &self,
+        now: Timestamp,
+        (peer, is_tls): (IpAddr, bool),
+        (status, code): (u16, &'static str),
+        out: &mut Vec<u8>,
+    ) {
         let Some(format) = self.access_log else { return };
-        let client_ip = self.recorder.client_ip(head.peer.to_canonical(), head.now);
+        let client_ip = self.recorder.client_ip(peer.to_canonical(), now);
         let line = Line {
-            time: head.now,
-            site: None,
+            time: now,
             client_ip: &client_ip,
-            method: None,
-            host: None,
-            target: None,
-            protocol: None,
-            tls: head.is_tls,
-            user_agent: None,
-            referer: None,
-            status: head.status,
-            bytes: 0,
-            duration: Duration::ZERO,
-            class: None,
-            product_token: None,
-            standing: None,
-            verdict: None,
-            reason: Some(head.reason),
+            tls: is_tls,
+            status,
+            reason: Some(code),
             action: REFUSE,
-            violation: None,
-            origin: None,
+            ..Line::default()
         };
         push(&line, format, out);
     }
@@ -145,13 +123,4 @@ fn push(line: &Line<'_>, format: AccessFormat, out: &mut Vec<u8>) {
         AccessFormat::Json => line.push_json(out),
         AccessFormat::Combined => line.push_combined(out),
     }
-}
-
-/// The lines of a field, joined; usually there is one.
-fn joined<'f>(fields: &'f HeaderMap, name: &HeaderName) -> Option<std::borrow::Cow<'f, [u8]>> {
-    let mut lines = fields.get_all(name).iter().map(|value| value.as_bytes());
-    let first = lines.next()?;
-    let Some(second) = lines.next() else { return Some(first.into()) };
-    let all: Vec<&[u8]> = [first, second].into_iter().chain(lines).collect();
-    Some(all.join(&b", "[..]).into())
 }

@@ -69,7 +69,7 @@ mod tests;
 mod visit; // one request at its site
 
 pub use self::{
-    access::{BrokenHead, Served},
+    access::Served,
     admission::{Admission, admit, one_length},
     answer::Answer,
     claims::keep_claims,
@@ -83,7 +83,7 @@ pub use self::{
     record::robots_read,
     refusal::Refusal,
     request::Request,
-    target::{BadTarget, encoded_target, received_target},
+    target::{BadTarget, encoded, received_target},
     visit::Visit,
 };
 use self::{

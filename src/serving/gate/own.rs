@@ -27,8 +27,8 @@ impl Gate {
     /// Whether a request has a mark of Beadle's own.
     pub(super) fn is_own(&self, request: &Request<'_>, moment: Moment) -> bool {
         let Some(mark) = request.fields.get(MARK) else { return false };
-        let user_agents: Vec<&[u8]> = request.user_agents().collect();
-        self.own_requests.takes(mark.as_bytes(), &user_agents.join(&b", "[..]), moment.now)
+        let user_agent = request.user_agent().unwrap_or_default();
+        self.own_requests.takes(mark.as_bytes(), &user_agent, moment.now)
     }
 
     /// Whether a request of Beadle's own to a public address would be refused.

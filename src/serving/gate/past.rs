@@ -1,15 +1,15 @@
 //! Requests of the past: judged as the proxy would have judged them, without an answer.
 
 use crate::{
-    clients::conduct::{Waiting, Weighed},
+    clients::conduct::Waiting,
     records::{record::Violation, tally::SeriesKey},
     rules::{
         crawlers::Outcome,
-        enforce::{Action, Judgement, Moment, Reason},
+        enforce::{Action, Moment, Reason},
     },
 };
 
-use super::{Gate, Refusal, Request, broken::Broken, request::Answering, series, visit::Visit};
+use super::{Gate, Refusal, Request, broken::Broken, request::Answering, series};
 
 /// A past request, judged.
 pub struct Past<'a> {
@@ -29,16 +29,8 @@ pub struct Counted<'a> {
     pub reason: Reason,
     /// Whether evidence confirms or contradicts the claim.
     pub outcome: Outcome,
-    record: Option<Material<'a>>,
-}
-
-/// What a record is made of.
-struct Material<'a> {
-    gate: &'a Gate,
-    visit: &'a Visit<'a>,
-    weighed: &'a Weighed<'a>,
-    judgement: &'a Judgement<'a>,
-    broken: &'a Broken<'a>,
+    /// Makes its record, without a status.
+    record: Option<&'a dyn Fn() -> Violation>,
 }
 
 impl Past<'_> {
@@ -52,10 +44,7 @@ impl Past<'_> {
 impl Counted<'_> {
     /// The record of a violation, without a status; `None` for a request that is none.
     pub fn violation(&self) -> Option<Violation> {
-        let record = self.record.as_ref().filter(|_| self.is_violation())?;
-        let Material { gate, visit, weighed, judgement, broken } = record;
-        let id = gate.recorder.id(visit.now());
-        Some(gate.recorder.violation(id, visit, weighed, judgement, broken))
+        self.record.filter(|_| self.is_violation()).map(|record| record())
     }
 
     /// Whether the request is against the rules or the pace.
@@ -103,9 +92,11 @@ impl Gate {
         {
             let broken = Broken::of(visit.site, judgement, &weighed);
             let key = series::of_violation(&visit, decision, judgement, &broken);
-            let (visit, weighed, broken) = (&visit, &weighed, &broken);
-            let record = Some(Material { gate: self, visit, weighed, judgement, broken });
-            let counted = Some(Counted { key, action, reason, outcome, record });
+            let record = || {
+                let id = self.recorder.id(visit.now());
+                self.recorder.violation(id, &visit, &weighed, judgement, &broken)
+            };
+            let counted = Some(Counted { key, action, reason, outcome, record: Some(&record) });
             return Ok(Some(take(Past { site, counted })));
         }
         if reason == Reason::RobotsTxt {

@@ -51,7 +51,7 @@ impl Recorder {
         let (decision, site) = (&weighed.decision, visit.site);
         let known = judgement.name.and_then(Name::known);
         let path = self.redact(visit.request.target);
-        let user_agent: Vec<&[u8]> = visit.request.user_agents().collect();
+        let user_agent = visit.request.user_agent().unwrap_or_default();
         let readings = judgement.name.map(|name| visit.readings(name, decision.standing.outcome));
         Violation {
             schema: record::SCHEMA,
@@ -62,7 +62,7 @@ impl Recorder {
             method: visit.request.method.as_str().into(),
             host: visit.host().into(),
             path: Text::path(&path),
-            user_agent: Text::user_agent(&user_agent.join(&b", "[..])),
+            user_agent: Text::user_agent(&user_agent),
             product_token: page::name(judgement).into(),
             product_tokens: Text::list(visit.claim.tokens().map(Name::as_str)),
             operator: known.and_then(Crawler::operator).map(Text::from),

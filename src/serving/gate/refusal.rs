@@ -23,37 +23,32 @@ pub enum Refusal {
 impl Refusal {
     /// The status of the response.
     pub const fn status(self) -> u16 {
-        match self {
-            Self::AmbiguousTarget | Self::BadHost | Self::BadLength => 400,
-            Self::ManyFields => 431,
-            Self::UnknownHost => 421,
-            Self::Trace | Self::Connect => 405,
-        }
+        self.terms().0
     }
 
     /// The stable name in logs and metrics.
     pub const fn code(self) -> &'static str {
-        match self {
-            Self::AmbiguousTarget => "proxy.ambiguous_target",
-            Self::BadHost => "proxy.bad_host",
-            Self::BadLength => "proxy.bad_length",
-            Self::ManyFields => "proxy.header_fields",
-            Self::UnknownHost => "proxy.unknown_host",
-            Self::Trace => "proxy.trace",
-            Self::Connect => "proxy.connect",
-        }
+        self.terms().1
     }
 
     /// The text for the client.
     pub const fn message(self) -> &'static str {
+        self.terms().2
+    }
+
+    const fn terms(self) -> (u16, &'static str, &'static str) {
         match self {
-            Self::AmbiguousTarget => "The request target is not a path.\n",
-            Self::BadHost => "The request names no valid host.\n",
-            Self::BadLength => "The request's length is in doubt.\n",
-            Self::ManyFields => "The request has too many fields.\n",
-            Self::UnknownHost => "No site with this name is served here.\n",
-            Self::Trace => "TRACE is not served here.\n",
-            Self::Connect => "CONNECT is not served here.\n",
+            Self::AmbiguousTarget => {
+                (400, "proxy.ambiguous_target", "The request target is not a path.\n")
+            }
+            Self::BadHost => (400, "proxy.bad_host", "The request names no valid host.\n"),
+            Self::BadLength => (400, "proxy.bad_length", "The request's length is in doubt.\n"),
+            Self::ManyFields => (431, "proxy.header_fields", "The request has too many fields.\n"),
+            Self::UnknownHost => {
+                (421, "proxy.unknown_host", "No site with this name is served here.\n")
+            }
+            Self::Trace => (405, "proxy.trace", "TRACE is not served here.\n"),
+            Self::Connect => (405, "proxy.connect", "CONNECT is not served here.\n"),
         }
     }
 }

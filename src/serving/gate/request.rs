@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, net::IpAddr};
 
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
 use crate::rules::policy;
 
@@ -62,10 +62,24 @@ impl<'a> Request<'a> {
         self.fields.get_all(header::USER_AGENT).into_iter().map(HeaderValue::as_bytes)
     }
 
+    /// The lines of the `User-Agent` field, joined; usually there is one.
+    pub(super) fn user_agent(&self) -> Option<Cow<'a, [u8]>> {
+        joined(self.fields, &header::USER_AGENT)
+    }
+
     /// Whether the request is about the whole server: `OPTIONS *` (RFC 9112 §3.2.4).
     pub fn is_about_server(&self) -> bool {
         self.target == b"*"
     }
+}
+
+/// The lines of a field, joined; usually there is one.
+pub(super) fn joined<'f>(fields: &'f HeaderMap, name: &HeaderName) -> Option<Cow<'f, [u8]>> {
+    let mut lines = fields.get_all(name).iter().map(HeaderValue::as_bytes);
+    let first = lines.next()?;
+    let Some(second) = lines.next() else { return Some(first.into()) };
+    let all: Vec<&[u8]> = [first, second].into_iter().chain(lines).collect();
+    Some(all.join(&b", "[..]).into())
 }
 
 /// `host`, `host:port` or `[address]:port`.

@@ -41,19 +41,11 @@ impl fmt::Display for BadTarget {
     }
 }
 
-/// The target that the gate gets of a GET with the target `sent`.
-///
-/// # Errors
-/// The reason why it gets none.
-pub fn received_target(sent: &[u8]) -> Result<Vec<u8>, BadTarget> {
-    encoded_target(sent).map(Cow::into_owned)
-}
-
 /// The target that the gate gets of a GET with the target `sent`; most often `sent` itself.
 ///
 /// # Errors
 /// The reason why it gets none.
-pub fn encoded_target(sent: &[u8]) -> Result<Cow<'_, [u8]>, BadTarget> {
+pub fn received_target(sent: &[u8]) -> Result<Cow<'_, [u8]>, BadTarget> {
     let is_plain = |&octet: &u8| octet != b'#' && TargetOctet::of(octet) == TargetOctet::Unchanged;
     if sent.first() == Some(&b'/') && sent.len() <= MOST_OCTETS && sent.iter().all(is_plain) {
         return Ok(Cow::Borrowed(sent));
@@ -61,7 +53,7 @@ pub fn encoded_target(sent: &[u8]) -> Result<Cow<'_, [u8]>, BadTarget> {
     if sent.is_empty() {
         return Err(BadTarget::NoPath);
     }
-    let mut received = encode(sent).map_err(BadTarget::ControlCharacter)?;
+    let mut received = encoded(sent).map_err(BadTarget::ControlCharacter)?.into_owned();
     // A fragment is no part of a target (RFC 9112 §3.2).
     let end = received.iter().position(|&octet| octet == b'#').unwrap_or(received.len());
     received.truncate(end);
@@ -76,9 +68,15 @@ pub fn encoded_target(sent: &[u8]) -> Result<Cow<'_, [u8]>, BadTarget> {
     Ok(Cow::Owned(received))
 }
 
-/// The target `sent`, as it passes. `Err` is an octet that no request line has.
-fn encode(sent: &[u8]) -> Result<Vec<u8>, u8> {
-    let mut out = Vec::with_capacity(sent.len());
+/// The target `sent`, as it passes; most often `sent` itself.
+///
+/// # Errors
+/// An octet that no request line has.
+pub fn encoded(sent: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
+    if sent.iter().all(|&octet| TargetOctet::of(octet) == TargetOctet::Unchanged) {
+        return Ok(Cow::Borrowed(sent));
+    }
+    let mut out = Vec::with_capacity(3 * sent.len());
     for &octet in sent {
         match TargetOctet::of(octet) {
             TargetOctet::Unchanged => out.push(octet),
@@ -86,5 +84,5 @@ fn encode(sent: &[u8]) -> Result<Vec<u8>, u8> {
             TargetOctet::Refused => return Err(octet),
         }
     }
-    Ok(out)
+    Ok(Cow::Owned(out))
 }

@@ -10,7 +10,7 @@
 //! logging              the access log; Gate::finish: counted and recorded with the final status
 //! ```
 //!
-//! May use: edge, tls, gate, publication, policy, enforce, lines, metrics, diagnostic, escape.
+//! May use: edge, tls, gate, publication, policy, enforce, lines, connections, metrics, diagnostic, escape.
 //! Must not know: admin, cli.
 
 use std::{
@@ -24,7 +24,6 @@ use std::{
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{StatusCode, Version, header};
-use ipnet::IpNet;
 use pingora::{
     Error, ErrorType,
     http::ResponseHeader,
@@ -38,7 +37,7 @@ use crate::{
     records::lines::Log,
     rules::policy::{self, Policy},
     serving::{
-        edge::{self, AccessLog, Course, Phase},
+        edge::{self, AccessLog, Course},
         gate::{self, Answer, Gate, Reception},
     },
     state::publication::{Clock, Fault, Handles},
@@ -66,12 +65,8 @@ pub struct Proxy {
     access_log: Option<AccessLog>,
     clock: Arc<Clock>,
     metrics: Arc<Metrics>,
-    trusted: Vec<IpNet>,
-    timeouts: policy::Timeouts,
-    header_fields: usize,
+    settings: policy::Server,
     challenges: Arc<Challenges>,
-    /// The listeners that only send requests to HTTPS.
-    redirects: Vec<policy::Listener>,
     connections: Arc<edge::Connections>,
     /// The requests at origins.
     guests: Arc<edge::Guests>,
@@ -87,18 +82,14 @@ impl Proxy {
     pub fn new(gate: Arc<Gate>, handles: &Handles, policy: &Policy, log: Option<Arc<Log>>) -> Self {
         let access_log =
             log.map(|log| AccessLog::new(log, Arc::clone(&gate), Arc::clone(&handles.clock)));
-        let listeners = policy.server.listen.iter();
         let (most, of_one) = policy.server.limits.at_origins();
         Self {
             gate,
             access_log,
             clock: Arc::clone(&handles.clock),
             metrics: Arc::clone(&handles.metrics),
-            trusted: policy.server.trusted_proxies.clone(),
-            timeouts: policy.server.timeouts,
-            header_fields: policy.server.limits.header_fields as usize,
+            settings: policy.server.clone(),
             challenges: handles.certificates.challenges(),
-            redirects: listeners.filter(|one| one.is_redirect).cloned().collect(),
             connections: Arc::default(),
             guests: edge::Guests::new(most, of_one, policy.server.trusted_proxies.clone()),
             warned_at: AtomicI64::new(0),
@@ -108,14 +99,15 @@ impl Proxy {
 
     /// Brings a request into its one form and passes it to the gate.
     fn receive(&self, session: &mut Session) -> Reception {
-        if let Err(refusal) = edge::admit(session.req_header_mut(), self.header_fields) {
+        let most_fields = self.settings.limits.header_fields as usize;
+        if let Err(refusal) = edge::admit(session.req_header_mut(), most_fields) {
             return self.gate.refuse(refusal);
         }
         let request = request(session);
         if let Some(answer) = self.challenges.answer(request.target) {
             return Reception::answered(Answer::challenge(answer));
         }
-        if !self.redirects.is_empty() && self.is_redirect(session) {
+        if self.is_redirect(session) {
             return self.gate.redirect(&request);
         }
         let started = Instant::now();
@@ -153,8 +145,9 @@ impl Proxy {
 
     /// Whether the connection comes through a listener that only sends requests to HTTPS.
     fn is_redirect(&self, session: &Session) -> bool {
-        let local = session.server_addr().and_then(|address| address.as_inet());
-        local.is_some_and(|local| self.redirects.iter().any(|one| one.takes(*local)))
+        let local = || session.server_addr()?.as_inet();
+        let takes = |one: &policy::Listener| local().is_some_and(|local| one.takes(*local));
+        self.settings.listen.iter().any(|one| one.is_redirect && takes(one))
     }
 
     /// Warns of a failing origin, at most once a second, and counts the failures in between.
@@ -175,7 +168,7 @@ impl Proxy {
         let peer = peer(session);
         let backend = exchange.passage.served().map(|site| &site.backend);
         let forwarding = gate::Forwarding {
-            is_trusted: gate::is_trusted(peer, &self.trusted),
+            is_trusted: gate::is_trusted(peer, &self.settings.trusted_proxies),
             underscore_fields: backend.is_some_and(|backend| backend.underscore_fields),
         };
         let via = backend.is_none_or(|backend| backend.via);
@@ -219,7 +212,7 @@ impl ProxyHttp for Proxy {
         session: &mut Session,
         exchange: &mut Exchange,
     ) -> pingora::Result<bool> {
-        session::set_limits(session, &self.timeouts);
+        session::set_limits(session, &self.settings.timeouts);
         self.close_if_draining(session);
         let mut reception = self.receive(session);
         if reception.waits() {
@@ -245,7 +238,7 @@ impl ProxyHttp for Proxy {
     ) -> pingora::Result<Box<HttpPeer>> {
         let now = || self.clock.moment().steady;
         let mut peer = exchange.peer(session.req_header(), now)?;
-        peer.options.idle_timeout.get_or_insert(self.timeouts.origin_keepalive);
+        peer.options.idle_timeout.get_or_insert(self.settings.timeouts.origin_keepalive);
         Ok(Box::new(peer))
     }
 
@@ -264,7 +257,7 @@ impl ProxyHttp for Proxy {
         // A tunnel has no head to wait for.
         let is_headless = is_last && status_of(session).is_none();
         if let Some(phase) = edge::phase(session).filter(|_| is_headless) {
-            phase.wait_for_head(exchange.limits().read);
+            phase.wait.begin(exchange.limits().read);
         }
         Ok(())
     }
@@ -299,12 +292,12 @@ impl ProxyHttp for Proxy {
         if response.status.is_informational() {
             // The origin is still at work.
             if let Some(phase) = phase {
-                phase.wait_on(exchange.limits().read);
+                phase.wait.go_on(exchange.limits().read);
             }
             return Ok(());
         }
         if let Some(phase) = phase {
-            phase.end_wait();
+            phase.wait.finish();
         }
         exchange.note_response(&self.metrics);
         let content_type = response.headers.get(header::CONTENT_TYPE);
@@ -361,7 +354,7 @@ impl ProxyHttp for Proxy {
     ) -> Box<Error> {
         let mut error = error.more_context(format!("Peer: {peer}"));
         error.retry.decide_reuse(is_reused);
-        let is_late = edge::phase(session).is_some_and(Phase::is_late);
+        let is_late = edge::phase(session).is_some_and(|phase| phase.wait.is_late());
         let now = self.clock.moment().steady;
         let again = exchange.may_try_again(session, &error, is_late, now, &self.metrics);
         error.set_retry(again);
@@ -376,11 +369,11 @@ impl ProxyHttp for Proxy {
     ) -> FailToProxy {
         let phase = edge::phase(session);
         if let Some(phase) = phase {
-            phase.end_wait();
+            phase.wait.finish();
         }
         let status = match phase {
             Some(phase) if phase.refusal().is_some() => phase.refusal().unwrap_or(400),
-            Some(phase) if phase.is_late() => 504,
+            Some(phase) if phase.wait.is_late() => 504,
             _ if exchange.is_silent(error) => 504,
             _ => send::failure_status(error),
         };

@@ -1,30 +1,29 @@
 //! The server: listeners, start and drain.
 //!
-//! pingora retries a port in use for half a minute, then panics in a task, and the process stays
-//! alive without service. At SIGTERM it sleeps for its whole grace period. So Beadle gives it sockets
-//! that listen already, runs it in its own thread, and ends when no request is in progress.
+//! pingora's own server retries a port in use for half a minute, then panics in a task, and the process
+//! stays alive without service. At SIGTERM it sleeps for its whole grace period. So Beadle accepts
+//! connections at sockets that listen already, on threads of its own, and ends when no request is in
+//! progress.
 
 use std::{
     net::TcpListener,
+    num::NonZero,
     sync::Arc,
-    thread::JoinHandle,
+    thread,
     time::{Duration, Instant},
 };
 
-use async_trait::async_trait;
 use pingora::{
-    apps::HttpServerOptions,
-    listeners::tls::TlsSettings,
-    proxy::http_proxy,
-    server::{RunArgs, Server, ShutdownSignal, ShutdownSignalWatch, configuration::ServerConf},
+    apps::HttpServerOptions, listeners::tls::TlsSettings, proxy::http_proxy,
+    server::configuration::ServerConf,
 };
-use tokio::{sync::watch, time::timeout};
+use tokio::{sync::watch, task::JoinHandle, time::timeout};
 
 use crate::{
-    base::{diagnostic::Diagnostic, metrics::Metrics},
+    base::{connections::Threads, diagnostic::Diagnostic, metrics::Metrics},
     outside::tls::Certificates,
     rules::policy,
-    serving::edge::{ClientLimits, Common, Connections, Edge, Guests, Listeners, Opening},
+    serving::edge::{Connections, Edge, Opening, listen},
 };
 
 use super::Proxy;
@@ -38,10 +37,10 @@ const LAST_REQUESTS: Duration = Duration::from_secs(1);
 /// A started proxy.
 #[derive(Debug)]
 pub struct Running {
-    thread: JoinHandle<()>,
+    _threads: Threads,
+    /// Ends when all sockets are closed.
+    accepting: JoinHandle<()>,
     stop: watch::Sender<bool>,
-    /// Whether all sockets are closed.
-    closed: watch::Receiver<bool>,
     metrics: Arc<Metrics>,
     connections: Arc<Connections>,
 }
@@ -50,7 +49,7 @@ pub struct Running {
 /// already: a connection that comes before the proxy accepts it waits in the kernel.
 ///
 /// # Errors
-/// There is no thread for it, or a socket is unusable.
+/// There are no threads for it, or a socket is unusable.
 pub fn start(
     server: &policy::Server,
     sockets: Vec<TcpListener>,
@@ -61,55 +60,34 @@ pub fn start(
     // With several providers compiled in, rustls needs a default. A second installation fails
     // harmlessly.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let threads = server
-        .threads
-        .or_else(|| std::thread::available_parallelism().ok().map(std::num::NonZero::get));
-    let conf = ServerConf {
-        threads: threads.unwrap_or(1),
-        // Longer than Beadle's own limit, so that `Running::drain` counts the aborted requests.
-        grace_period_seconds: Some(server.timeouts.drain.as_secs() + 5),
-        graceful_shutdown_timeout_seconds: Some(1),
-        // `Attempts` knows how many a request may have.
-        max_retries: 64,
-        ..ServerConf::default()
+    let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+    let count = server.threads.unwrap_or_else(processors);
+    let threads = Threads::start("proxy", Some(count)).map_err(|error| {
+        Diagnostic::error("server.thread", error.to_string()).help("raise the limit of threads")
+    })?;
+    let unusable = |error| {
+        let message = format!("a listening socket can't be used: {error}");
+        Diagnostic::error("server.listen", message).help("start the program again")
     };
-    let mut pingora = Server::new_with_opt_and_conf(None, conf);
-    pingora.bootstrap();
+    let mut endpoints = Vec::new();
+    for (socket, listener) in sockets.into_iter().zip(&server.listen) {
+        let socket = threads.listener(socket).map_err(unusable)?;
+        endpoints.push((socket, opening(listener, certificates)?));
+    }
+    // `Attempts` knows how many a request may have.
+    let conf = ServerConf { threads: count, max_retries: 64, ..ServerConf::default() };
     let connections = Arc::clone(&proxy.connections);
     let access_log = proxy.access_log.clone();
-    let mut proxy = http_proxy(&pingora.configuration, proxy);
+    let mut proxy = http_proxy(&Arc::new(conf), proxy);
     let mut options = HttpServerOptions::default();
     // The gate refuses CONNECT, as it refuses TRACE.
     options.allow_connect_method_proxying = true;
     proxy.server_options = Some(options);
-    let limits = ClientLimits::of(server);
-    let edge = Edge::new(proxy, Arc::clone(&metrics), Arc::clone(&connections), limits, access_log);
-    let common = Common {
-        edge: Arc::new(edge),
-        guests: Guests::new(
-            server.limits.connections,
-            server.limits.connections_per_network,
-            server.trusted_proxies.clone(),
-        ),
-        metrics: Arc::clone(&metrics),
-        handshake_time: server.limits.handshake_time,
-    };
-    let openings = server
-        .listen
-        .iter()
-        .map(|one| opening(one, certificates))
-        .collect::<Result<Vec<_>, _>>()?;
-    let (listeners, closed) = Listeners::new(common, sockets.into_iter().zip(openings).collect())?;
-    pingora.add_service(listeners);
+    let (shared_metrics, shared) = (Arc::clone(&metrics), Arc::clone(&connections));
+    let edge = Edge::new(proxy, server.clone(), shared_metrics, shared, access_log);
     let (stop, stopped) = watch::channel(false);
-    let run = move || {
-        pingora.run(RunArgs { shutdown_signal: Box::new(StopSignal(stopped)) });
-    };
-    let thread =
-        std::thread::Builder::new().name("proxy".to_owned()).spawn(run).map_err(|error| {
-            Diagnostic::error("server.thread", error.to_string()).help("raise the limit of threads")
-        })?;
-    Ok(Running { thread, stop, closed, metrics, connections })
+    let accepting = threads.spawn(listen(edge, endpoints, stopped));
+    Ok(Running { _threads: threads, accepting, stop, metrics, connections })
 }
 
 /// The way in which connections of a listener open.
@@ -134,12 +112,10 @@ impl Running {
     /// progress.
     pub async fn drain(mut self, limit: Duration) -> i64 {
         self.connections.drain();
-        // The thread may have ended already; then there is no receiver.
-        let _ = self.stop.send(true);
+        self.stop.send_replace(true);
         let deadline = Instant::now() + limit;
-        // Until the sockets are closed, connections still come. An error means that nothing serves
-        // them any more.
-        let _ = timeout(limit, self.closed.wait_for(|is_closed| *is_closed)).await;
+        // Until the sockets are closed, connections still come.
+        let _ = timeout(limit, &mut self.accepting).await;
         let (mut quiet_since, mut requests) = (Instant::now(), 0);
         loop {
             let in_flight = self.metrics.in_flight.get();
@@ -148,26 +124,10 @@ impl Running {
                 quiet_since = Instant::now();
             }
             let patience = if self.connections.is_empty() { QUIET } else { LAST_REQUESTS };
-            if quiet_since.elapsed() >= patience
-                || self.thread.is_finished()
-                || Instant::now() >= deadline
-            {
+            if quiet_since.elapsed() >= patience || Instant::now() >= deadline {
                 return in_flight;
             }
             tokio::time::sleep(QUIET / 10).await;
         }
-    }
-}
-
-/// The signal for pingora to stop.
-struct StopSignal(watch::Receiver<bool>);
-
-#[async_trait]
-impl ShutdownSignalWatch for StopSignal {
-    async fn recv(&self) -> ShutdownSignal {
-        let mut stopped = self.0.clone();
-        // An error means that the sender is gone, and so is the program's interest in the server.
-        let _ = stopped.wait_for(|stop| *stop).await;
-        ShutdownSignal::GracefulTerminate
     }
 }

@@ -6,54 +6,48 @@
 
 use std::{
     io,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
-    task::{Context, Poll, ready},
-    time::{Duration, Instant},
+    sync::atomic::{AtomicU64, Ordering},
+    task::{Context, Poll},
+    time::Duration,
 };
 
-use crate::serving::edge::Timer;
+use crate::serving::edge::{Timer, Wait};
 
-/// The limit of one connection, and when it was last in use.
+/// The limit of one connection, and the wait for its next octet.
 #[derive(Debug)]
 pub(super) struct Silence {
-    start: Instant,
-    /// Both in milliseconds; `last` since `start`.
+    /// In milliseconds.
     limit: AtomicU64,
-    last: AtomicU64,
-    is_over: AtomicBool,
+    wait: Wait,
 }
 
 impl Silence {
     pub(super) fn at_most(limit: Duration) -> Self {
-        let (last, limit) = (AtomicU64::new(0), AtomicU64::new(millis(limit)));
-        Self { start: Instant::now(), limit, last, is_over: AtomicBool::new(false) }
+        let silence = Self { limit: AtomicU64::new(0), wait: Wait::default() };
+        silence.limit(limit);
+        silence
     }
 
     /// Sets another limit.
     pub(super) fn limit(&self, limit: Duration) {
-        self.limit.store(millis(limit), Ordering::Release);
+        let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        self.limit.store(limit, Ordering::Release);
+        self.end();
     }
 
     /// Notes octets in one direction or the other.
     pub(super) fn end(&self) {
-        self.last.store(millis(self.start.elapsed()), Ordering::Release);
+        self.wait.begin(Duration::from_millis(self.limit.load(Ordering::Acquire)));
     }
 
     /// Whether the connection was silent for too long.
     pub(super) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Acquire)
+        self.wait.is_late()
     }
 
     /// An error if the connection has been silent for too long; else pending.
     pub(super) fn poll(&self, timer: &mut Timer, context: &mut Context<'_>) -> Poll<io::Error> {
-        let last = self.last.load(Ordering::Acquire);
-        let end = last.saturating_add(self.limit.load(Ordering::Acquire));
-        ready!(timer.poll(self.start + Duration::from_millis(end), context));
-        self.is_over.store(true, Ordering::Release);
-        Poll::Ready(io::Error::new(io::ErrorKind::TimedOut, "silent for too long"))
+        let error = |()| io::Error::new(io::ErrorKind::TimedOut, "silent for too long");
+        self.wait.poll(timer, context).map(error)
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use crate::clients::conduct::bounded::has_room;
+
 /// The most classes of a site. The rest has one time together.
 const MOST_CLASSES: usize = 256;
 /// The answers that are learned in any case, because nothing else is known.
@@ -51,8 +53,8 @@ impl Baselines {
         time: Duration,
         is_undisturbed: bool,
     ) -> Option<Mean> {
-        let is_room = self.0.len() < MOST_CLASSES || self.0.contains_key(&class);
-        let mean = self.0.entry(if is_room { class } else { Class(0) }).or_default();
+        let known = has_room(&self.0, &class, MOST_CLASSES).then_some(class);
+        let mean = self.0.entry(known.unwrap_or(Class(0))).or_default();
         let usual = (mean.count >= FIRST).then_some(*mean);
         if is_undisturbed || usual.is_none() {
             mean.count = (mean.count + 1).min(REMEMBERED);

@@ -64,6 +64,15 @@ impl Cause {
             Self::SearchEngine { .. } => "search-engine",
         }
     }
+
+    /// The opening, for the other nodes of a fleet.
+    pub(super) fn told(&self, site: &str, at: Timestamp) -> Opening {
+        let search_engine = match self {
+            Self::Share { .. } => None,
+            Self::SearchEngine { product_token } => Some(product_token.clone()),
+        };
+        Opening { site: site.to_owned(), at, search_engine }
+    }
 }
 
 impl fmt::Display for Cause {
@@ -84,24 +93,6 @@ impl fmt::Display for Cause {
                 write!(f, "{product_token}, a confirmed search engine, would be refused")
             }
         }
-    }
-}
-
-/// The alarm of a breaker that opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Alarm {
-    /// The reason.
-    pub cause: Cause,
-}
-
-impl Alarm {
-    /// The opening, for the other nodes of a fleet.
-    pub(super) fn told(&self, site: &str, at: Timestamp) -> Opening {
-        let search_engine = match &self.cause {
-            Cause::Share { .. } => None,
-            Cause::SearchEngine { product_token } => Some(product_token.clone()),
-        };
-        Opening { site: site.to_owned(), at, search_engine }
     }
 }
 
@@ -144,7 +135,7 @@ impl Breaker {
         edition: &Arc<Edition>,
         refusal: Refusal<'_>,
         now: Timestamp,
-    ) -> Option<Alarm> {
+    ) -> Option<Cause> {
         if !self.heeds(rules, edition, refusal, now) {
             return None;
         }
@@ -169,7 +160,7 @@ impl Breaker {
         rules: &policy::Breaker,
         refusal: Refusal<'_>,
         now: Timestamp,
-    ) -> Option<Alarm> {
+    ) -> Option<Cause> {
         self.window.refuse(refusal, rules.window, now);
         let refusals = self.window.alarming(rules)?;
         self.regulars.forget_recent(now);
@@ -184,7 +175,7 @@ impl Breaker {
         edition: &Arc<Edition>,
         product_token: &str,
         now: Timestamp,
-    ) -> Option<Alarm> {
+    ) -> Option<Cause> {
         if self.is_open(rules, now) || self.regulars.note_search_engine(edition, product_token) {
             return None;
         }
@@ -249,9 +240,9 @@ impl Breaker {
         [networks, crawlers, self.regulars.networks()]
     }
 
-    fn open(&mut self, cause: Cause, now: Timestamp) -> Alarm {
+    fn open(&mut self, cause: Cause, now: Timestamp) -> Cause {
         self.window.clear();
         (self.opened_at, self.last_opened) = (Some(now), Some(now));
-        Alarm { cause }
+        cause
     }
 }

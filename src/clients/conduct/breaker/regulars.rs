@@ -9,7 +9,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    clients::conduct::network::Network,
+    clients::conduct::{bounded::make_room, network::Network},
     rules::{crawlers::Name, enforce::Edition},
 };
 
@@ -62,12 +62,8 @@ impl Regulars {
         now: Timestamp,
     ) -> bool {
         self.follow(rules);
-        if self.networks.len() >= MOST_NETWORKS && !self.networks.contains_key(&network) {
-            self.networks.retain(|_, span| now.duration_since(span.last) < LONG);
-            if self.networks.len() >= MOST_NETWORKS / 2 {
-                self.networks.clear();
-            }
-        }
+        let is_recent = |span: &Span| now.duration_since(span.last) < LONG;
+        make_room(&mut self.networks, &network, MOST_NETWORKS, is_recent);
         let is_known_network = note(&mut self.networks, network, now);
         let is_known_crawler =
             listed.is_some_and(|name| note(&mut self.crawlers, name.to_owned(), now));

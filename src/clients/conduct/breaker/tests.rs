@@ -42,7 +42,7 @@ impl Site {
     }
 
     /// A refusal of a crawler that only its User-Agent names; 0 has no name.
-    fn refuse(&mut self, network: u32, crawler: u32, now: Timestamp) -> Option<Alarm> {
+    fn refuse(&mut self, network: u32, crawler: u32, now: Timestamp) -> Option<Cause> {
         let name = format!("Bot{crawler}");
         let name = (crawler > 0).then_some(Name::Declared(&name));
         self.refuse_name(network, name, now)
@@ -53,7 +53,7 @@ impl Site {
         network: u32,
         name: Option<Name<'_>>,
         now: Timestamp,
-    ) -> Option<Alarm> {
+    ) -> Option<Cause> {
         let network = Network::of((network << 8).to_be_bytes().into());
         self.breaker.refuse(&self.rules, &self.edition, Refusal { network, name }, now)
     }
@@ -191,8 +191,8 @@ fn clients_that_the_same_rules_refused_long_before_do_not_open_it() {
 fn a_confirmed_search_engine_opens_the_breaker_at_once_and_once_for_the_same_rules() {
     let Site { mut breaker, rules, edition: first } = Site::new(rules());
     let alarm = breaker.spare(&rules, &first, "Googlebot", at(0)).expect("it was closed");
-    assert_eq!(alarm.cause.as_str(), "search-engine");
-    assert_eq!(alarm.cause.to_string(), "Googlebot, a confirmed search engine, would be refused");
+    assert_eq!(alarm.as_str(), "search-engine");
+    assert_eq!(alarm.to_string(), "Googlebot, a confirmed search engine, would be refused");
     assert!(breaker.spare(&rules, &first, "bingbot", at(1)).is_none(), "there is one alarm");
     assert!(breaker.is_open(&rules, at(599)) && !breaker.is_open(&rules, at(600)));
     assert_eq!(breaker.spare(&rules, &first, "Googlebot", at(601)), None, "the same rules");
@@ -207,7 +207,7 @@ fn an_alarm_has_the_numbers_and_the_crawlers() {
     let crawler = |number: u32| if number < 4 { 9 } else { number };
     let alarm = (0..40).find_map(|number| site.refuse(number, crawler(number), at(0)));
     assert_eq!(
-        alarm.expect("all are refused").cause.to_string(),
+        alarm.expect("all are refused").to_string(),
         "10 of 10 requests in 60 s would be refused, of 9 crawlers from 13 networks, most of bot9, \
          bot10, bot11, bot12, bot4"
     );

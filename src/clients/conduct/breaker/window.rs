@@ -13,7 +13,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    clients::conduct::{network::Network, observations::RefusedCount},
+    clients::conduct::{bounded::has_room, network::Network, observations::RefusedCount},
     rules::{crawlers::Name, policy},
 };
 
@@ -97,29 +97,15 @@ impl Window {
     /// Counts a request that passes.
     pub(super) fn pass(&mut self, length: Duration, now: Timestamp) {
         self.advance(length, now);
-        self.total.passed += 1;
-        if let Some(newest) = self.slices.back_mut() {
-            newest.counts.passed += 1;
-        }
+        self.add_passed(self.newest(), 1);
     }
 
     /// Counts a request that Beadle would refuse.
     pub(super) fn refuse(&mut self, refusal: Refusal<'_>, length: Duration, now: Timestamp) {
         self.advance(length, now);
-        if !has_room(&self.total.by_network, &refusal.network) {
-            return;
-        }
-        let crawler = refusal.name.map(|name| {
-            let written = match name {
-                Name::Declared(text) => text.to_ascii_lowercase(),
-                _ => name.as_str().to_owned(),
-            };
-            Some(written).filter(|name| has_room(&self.total.by_crawler, name)).unwrap_or_default()
-        });
-        self.total.refuse(refusal.network, crawler.clone());
-        if let Some(newest) = self.slices.back_mut() {
-            newest.counts.refuse(refusal.network, crawler);
-        }
+        let Refusal { network, name } = refusal;
+        let name = name.map(|name| (name.as_str(), matches!(name, Name::Declared(_))));
+        self.add_refused(self.newest(), network, name, 1);
     }
 
     /// Counts requests at another node, at `at`: those that passed, and those of each client that
@@ -135,25 +121,46 @@ impl Window {
             return;
         }
         self.advance(length, now);
-        let mut counts = Counts { passed, ..Counts::default() };
-        for one in refused {
-            if !has_room(&self.total.by_network, &one.network) {
-                continue;
-            }
-            let written = one.product_token.as_deref().map(|name| match one.is_declared {
-                true => name.to_ascii_lowercase(),
-                false => name.to_owned(),
-            });
-            let crawler = written.map(|name| {
-                Some(name).filter(|name| has_room(&self.total.by_crawler, name)).unwrap_or_default()
-            });
-            self.total.refuse_all(one.network, crawler.clone(), one.requests);
-            counts.refuse_all(one.network, crawler, one.requests);
-        }
-        self.total.passed = self.total.passed.saturating_add(passed);
         let place = self.slices.iter().rposition(|slice| slice.since <= at).unwrap_or_default();
+        self.add_passed(place, passed);
+        for one in refused {
+            let name = one.product_token.as_deref().map(|name| (name, one.is_declared));
+            self.add_refused(place, one.network, name, one.requests);
+        }
+    }
+
+    /// The place of the newest slice.
+    fn newest(&self) -> usize {
+        self.slices.len().saturating_sub(1)
+    }
+
+    fn add_passed(&mut self, place: usize, requests: u64) {
+        let slice = self.slices.get_mut(place).map(|slice| &mut slice.counts);
+        for counts in [Some(&mut self.total), slice].into_iter().flatten() {
+            counts.passed = counts.passed.saturating_add(requests);
+        }
+    }
+
+    /// Adds refused requests of a client to a slice, if there is room for its network. `name` is its judged
+    /// name, and whether only a User-Agent declares it.
+    fn add_refused(
+        &mut self,
+        place: usize,
+        network: Network,
+        name: Option<(&str, bool)>,
+        requests: u64,
+    ) {
+        if !has_room(&self.total.by_network, &network, MOST) {
+            return;
+        }
+        let crawler = name.map(|(name, is_declared)| {
+            let written = if is_declared { name.to_ascii_lowercase() } else { name.to_owned() };
+            let has_room = has_room(&self.total.by_crawler, &written, MOST);
+            if has_room { written } else { String::new() }
+        });
+        self.total.refuse(network, crawler.clone(), requests);
         if let Some(slice) = self.slices.get_mut(place) {
-            slice.counts.add(counts);
+            slice.counts.refuse(network, crawler, requests);
         }
     }
 
@@ -210,11 +217,7 @@ impl Window {
 }
 
 impl Counts {
-    fn refuse(&mut self, network: Network, crawler: Option<String>) {
-        self.refuse_all(network, crawler, 1);
-    }
-
-    fn refuse_all(&mut self, network: Network, crawler: Option<String>, requests: u64) {
+    fn refuse(&mut self, network: Network, crawler: Option<String>, requests: u64) {
         let nameless = if crawler.is_none() { requests } else { 0 };
         self.refused = self.refused.saturating_add(requests);
         self.nameless = self.nameless.saturating_add(nameless);
@@ -222,15 +225,6 @@ impl Counts {
         if let Some(crawler) = crawler {
             add_to(&mut self.by_crawler, crawler, requests);
         }
-    }
-
-    fn add(&mut self, other: Self) {
-        self.passed = self.passed.saturating_add(other.passed);
-        self.refused = self.refused.saturating_add(other.refused);
-        self.nameless = self.nameless.saturating_add(other.nameless);
-        let (networks, crawlers) = (other.by_network.into_iter(), other.by_crawler.into_iter());
-        networks.for_each(|(network, count)| add_to(&mut self.by_network, network, count));
-        crawlers.for_each(|(crawler, count)| add_to(&mut self.by_crawler, crawler, count));
     }
 
     fn subtract(&mut self, other: &Self) {
@@ -253,10 +247,6 @@ impl Counts {
 /// The sum of the counts, each up to `most`.
 fn capped<K>(counts: &HashMap<K, u64>, most: u64) -> u64 {
     counts.values().map(|count| *count.min(&most)).sum()
-}
-
-fn has_room<K: Eq + Hash>(counts: &HashMap<K, u64>, key: &K) -> bool {
-    counts.len() < MOST || counts.contains_key(key)
 }
 
 fn add_to<K: Eq + Hash>(counts: &mut HashMap<K, u64>, key: K, count: u64) {

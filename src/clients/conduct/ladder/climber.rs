@@ -59,7 +59,7 @@ pub(super) struct Counts {
 /// The position of one crawler on the ladder, with its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Climber {
-    rung: Rung,
+    pub(super) rung: Rung,
     since: Timestamp,
     /// The requests of this period, at all nodes as far as they are known.
     counts: Counts,
@@ -68,11 +68,11 @@ pub(super) struct Climber {
     /// The time at which this node last began to count.
     counted_from: Timestamp,
     /// The time of the last step, here or at another node.
-    stepped: Option<Timestamp>,
+    pub(super) stepped: Option<Timestamp>,
     /// The periods without a reason to climb since the last step or the last reason.
     calm: u32,
     /// How often it climbed again after it came down. Each doubles its time on a rung.
-    returns: u8,
+    pub(super) returns: u8,
     /// Whether its last step was down.
     has_come_down: bool,
     /// The latest counts of the other nodes.
@@ -118,21 +118,6 @@ impl Climber {
             has_come_down: false,
             others: Vec::new(),
         }
-    }
-
-    /// The present rung.
-    pub(super) const fn rung(&self) -> Rung {
-        self.rung
-    }
-
-    /// The time of the last step.
-    pub(super) const fn stepped(&self) -> Option<Timestamp> {
-        self.stepped
-    }
-
-    /// How often it climbed again after it came down.
-    pub(super) const fn returns(&self) -> u8 {
-        self.returns
     }
 
     /// When it moves down if it obeys the rules from now on.

@@ -32,6 +32,7 @@ use crate::rules::{
 };
 
 use super::{
+    bounded::make_room,
     network::Network,
     observations::{LadderCount, LadderKey, RungStep},
 };
@@ -62,6 +63,8 @@ pub(super) struct Ladder {
 struct NamedClimber {
     product_token: String,
     outcome: Outcome,
+    /// The network, if only User-Agents declare the name.
+    network: Option<Network>,
     climber: Climber,
 }
 
@@ -83,11 +86,8 @@ pub(super) struct Move {
 impl Ladder {
     /// The rung of a crawler; an unknown crawler is on the lowest rung.
     pub(super) fn rung(&self, name: Name<'_>, outcome: Outcome, network: Network) -> Rung {
-        let one = match name {
-            Name::Declared(_) => self.declared.get(&network),
-            _ => self.named.get(&(name.as_str().to_ascii_lowercase(), outcome)),
-        };
-        one.map(|one| one.climber.rung()).unwrap_or_default()
+        let one = self.find(name.as_str(), outcome, declared(name, network));
+        one.map(|one| one.climber.rung).unwrap_or_default()
     }
 
     /// Counts a request of a crawler.
@@ -99,15 +99,9 @@ impl Ladder {
         is_violation: bool,
         now: Timestamp,
     ) -> Option<Move> {
-        let new = || NamedClimber {
-            product_token: name.as_str().to_owned(),
-            outcome,
-            climber: Climber::new(now),
-        };
-        let declared = matches!(name, Name::Declared(_)).then_some(network);
-        let one = self.entry(name.as_str(), (outcome, declared), new);
+        let one = self.entry(name.as_str(), outcome, declared(name, network), now);
         let step = one.climber.note(rules, is_violation, now)?;
-        Some(one.moved(step, declared))
+        Some(one.moved(step))
     }
 
     /// The requests of a crawler at this node, for the other nodes of a fleet.
@@ -117,16 +111,10 @@ impl Ladder {
         name: Name<'_>,
         (outcome, network): (Outcome, Network),
     ) -> Option<LadderCount> {
-        let network = matches!(name, Name::Declared(_)).then_some(network);
-        let one = match network {
-            Some(network) => self.declared.get(&network),
-            None => self.named.get(&(name.as_str().to_ascii_lowercase(), outcome)),
-        }?;
+        let one = self.find(name.as_str(), outcome, declared(name, network))?;
         let (period, Counts { requests, violations }) = one.climber.own();
-        let product_token = one.product_token.clone();
-        let key = LadderKey { site: site.to_owned(), product_token, outcome, network };
         let number = period.as_millisecond();
-        Some(LadderCount { key, number, period, requests, violations })
+        Some(LadderCount { key: one.key(site), number, period, requests, violations })
     }
 
     /// Adds what another node counted.
@@ -142,35 +130,24 @@ impl Ladder {
         if is_over && !self.knows(&key) {
             return None;
         }
-        let LadderKey { product_token, outcome, network, .. } = key;
-        let name = product_token.clone();
-        let new =
-            || NamedClimber { product_token, outcome, climber: Climber::new(period.min(now)) };
-        let one = self.entry(&name, (outcome, network), new);
+        let one = self.entry(&key.product_token, key.outcome, key.network, period.min(now));
         let step = one.climber.settle(rules, now);
         let told = Told { number, counted_from: period, counts: Counts { requests, violations } };
         one.climber.learn_counts(rules, node, told, now);
-        step.map(|step| one.moved(step, network))
+        step.map(|step| one.moved(step))
     }
 
     /// Takes over a step that another node made. Returns the rung before, if it changes.
     pub(super) fn learn_step(
         &mut self,
         rules: &policy::Ladder,
-        step: &RungStep,
+        RungStep { key, rung, returns, at }: &RungStep,
         now: Timestamp,
     ) -> Option<Rung> {
-        let RungStep { key, rung, returns, at } = step;
         if *rung == Rung::Observe && *returns == 0 && !self.knows(key) {
             return None;
         }
-        let LadderKey { product_token, outcome, network, .. } = key;
-        let new = || NamedClimber {
-            product_token: product_token.clone(),
-            outcome: *outcome,
-            climber: Climber::new(now),
-        };
-        let one = self.entry(product_token, (*outcome, *network), new);
+        let one = self.entry(&key.product_token, key.outcome, key.network, now);
         one.climber.learn_step(rules, (*rung, *returns, *at), now)
     }
 
@@ -178,14 +155,13 @@ impl Ladder {
     /// crawler by one rung at most.
     pub(super) fn settle(&mut self, rules: &policy::Ladder, now: Timestamp) -> Vec<Move> {
         let mut moves = Vec::new();
-        let mut stays = |one: &mut NamedClimber, network| {
-            if let Some(step) = one.climber.settle(rules, now) {
-                moves.push(one.moved(step, network));
-            }
+        let mut stays = |one: &mut NamedClimber| {
+            let step = one.climber.settle(rules, now);
+            moves.extend(step.map(|step| one.moved(step)));
             !one.climber.is_at_rest()
         };
-        self.named.retain(|_, one| stays(one, None));
-        self.declared.retain(|network, one| stays(one, Some(*network)));
+        self.named.retain(|_, one| stays(one));
+        self.declared.retain(|_, one| stays(one));
         moves.sort_by(|a, b| a.product_token.cmp(&b.product_token));
         moves
     }
@@ -197,16 +173,14 @@ impl Ladder {
         site: &str,
         rules: &policy::Ladder,
     ) -> Vec<(RungStep, Timestamp)> {
-        let named = self.named.values().map(|one| (one, None));
-        let declared = self.declared.iter().map(|(network, one)| (one, Some(*network)));
-        let above = named.chain(declared).filter(|(one, _)| one.climber.rung() > Rung::Observe);
+        let climbers = self.named.values().chain(self.declared.values());
+        let above = climbers.filter(|one| one.climber.rung > Rung::Observe);
         let mut all: Vec<_> = above
-            .map(|(NamedClimber { product_token, outcome, climber }, network)| {
-                let (site, product_token) = (site.to_owned(), product_token.clone());
-                let key = LadderKey { site, product_token, outcome: *outcome, network };
-                let (rung, returns) = (climber.rung(), climber.returns());
-                let at = climber.stepped().unwrap_or_default();
-                (RungStep { key, rung, returns, at }, climber.comes_down(rules))
+            .map(|one| {
+                let (rung, returns) = (one.climber.rung, one.climber.returns);
+                let at = one.climber.stepped.unwrap_or_default();
+                let step = RungStep { key: one.key(site), rung, returns, at };
+                (step, one.climber.comes_down(rules))
             })
             .collect();
         all.sort_by(|(a, _), (b, _)| {
@@ -215,17 +189,37 @@ impl Ladder {
         all
     }
 
-    /// The climber of a crawler; a new one if it has none. `declared` is the network of a name that
-    /// only User-Agents declare.
+    /// The climber of a crawler; `declared` is the network of a name that only User-Agents declare.
+    fn find(
+        &self,
+        name: &str,
+        outcome: Outcome,
+        declared: Option<Network>,
+    ) -> Option<&NamedClimber> {
+        match declared {
+            Some(network) => self.declared.get(&network),
+            None => self.named.get(&(name.to_ascii_lowercase(), outcome)),
+        }
+    }
+
+    /// The same climber; a new one since `now` if there is none.
     fn entry(
         &mut self,
         name: &str,
-        (outcome, declared): (Outcome, Option<Network>),
-        new: impl FnOnce() -> NamedClimber,
+        outcome: Outcome,
+        declared: Option<Network>,
+        now: Timestamp,
     ) -> &mut NamedClimber {
+        let new = || NamedClimber {
+            product_token: name.to_owned(),
+            outcome,
+            network: declared,
+            climber: Climber::new(now),
+        };
         match declared {
             Some(network) => {
-                make_room(&mut self.declared, network);
+                let climbs = |one: &NamedClimber| one.climber.rung > Rung::Observe;
+                make_room(&mut self.declared, &network, MOST_DECLARED, climbs);
                 self.declared.entry(network).or_insert_with(new)
             }
             None => self.named.entry((name.to_ascii_lowercase(), outcome)).or_insert_with(new),
@@ -233,18 +227,25 @@ impl Ladder {
     }
 
     fn knows(&self, key: &LadderKey) -> bool {
-        match key.network {
-            Some(network) => self.declared.contains_key(&network),
-            None => self.named.contains_key(&(key.product_token.to_ascii_lowercase(), key.outcome)),
-        }
+        self.find(&key.product_token, key.outcome, key.network).is_some()
     }
 }
 
+/// The network under which a crawler counts, if only its User-Agent declares the name.
+fn declared(name: Name<'_>, network: Network) -> Option<Network> {
+    matches!(name, Name::Declared(_)).then_some(network)
+}
+
 impl NamedClimber {
-    fn moved(&self, step: Step, network: Option<Network>) -> Move {
+    fn moved(&self, step: Step) -> Move {
         let product_token = self.product_token.clone();
-        let (outcome, returns) = (self.outcome, self.climber.returns());
+        let (network, outcome, returns) = (self.network, self.outcome, self.climber.returns);
         Move { product_token, network, outcome, returns, step }
+    }
+
+    fn key(&self, site: &str) -> LadderKey {
+        let (site, product_token) = (site.to_owned(), self.product_token.clone());
+        LadderKey { site, product_token, outcome: self.outcome, network: self.network }
     }
 }
 
@@ -260,15 +261,5 @@ impl Move {
         let (site, product_token) = (site.to_owned(), product_token.clone());
         let key = LadderKey { site, product_token, outcome: *outcome, network: *network };
         RungStep { key, rung: step.to, returns: *returns, at: step.at }
-    }
-}
-
-/// Makes room for a new network.
-fn make_room(declared: &mut HashMap<Network, NamedClimber>, network: Network) {
-    if declared.len() >= MOST_DECLARED && !declared.contains_key(&network) {
-        declared.retain(|_, one| one.climber.rung() > Rung::Observe);
-        if declared.len() >= MOST_DECLARED / 2 {
-            declared.clear();
-        }
     }
 }

@@ -41,7 +41,7 @@ fn violations_move_a_crawler_up_and_compliance_moves_it_down() {
         for is_violation in [vec![false; good], vec![true; bad]].concat() {
             climber.note(&rules(), is_violation, at(time));
         }
-        assert_eq!(climber.rung(), rung, "at {time}");
+        assert_eq!(climber.rung, rung, "at {time}");
     }
 }
 
@@ -72,7 +72,7 @@ fn a_rung_that_was_left_is_harder_to_leave_again() {
     let mut now = 0;
     for hours in [1, 2, 4, 8, 16, 32, 64, 128, 168, 168] {
         (0..3).for_each(|_| _ = climber.note(&rules, true, at(now)));
-        assert_eq!(climber.rung(), Rung::Throttle);
+        assert_eq!(climber.rung, Rung::Throttle);
         assert_eq!(climber.comes_down(&rules), at(now + hours * HOUR));
         let mut down = None;
         while down.is_none() {
@@ -82,7 +82,7 @@ fn a_rung_that_was_left_is_harder_to_leave_again() {
         }
         assert_eq!(down.map(|step| step.at), Some(at(now)));
     }
-    assert_eq!(climber.returns(), 9);
+    assert_eq!(climber.returns, 9);
     // A week without a climb, and it is a new one.
     (1..=168).for_each(|hour| _ = climber.settle(&rules, at(now + hour * HOUR)));
     assert!(climber.is_at_rest());
@@ -92,7 +92,7 @@ fn a_rung_that_was_left_is_harder_to_leave_again() {
 fn a_violation_beyond_the_limits_starts_the_time_on_a_rung_again() {
     let (rules, mut climber) = (rules(), Climber::new(at(0)));
     (0..9).for_each(|_| _ = climber.note(&rules, true, at(0)));
-    assert_eq!((climber.rung(), climber.comes_down(&rules)), (Rung::Block, at(2 * 3_600)));
+    assert_eq!((climber.rung, climber.comes_down(&rules)), (Rung::Block, at(2 * 3_600)));
     assert_eq!(climber.settle(&rules, at(3_600)), None);
     assert_eq!(climber.comes_down(&rules), at(2 * 3_600));
 }
@@ -116,14 +116,14 @@ fn a_clock_change_moves_a_crawler_by_one_rung_at_most() {
         let mut climber = Climber::new(at(0));
         let steps = (0..6).filter_map(|_| climber.note(&rules(), true, at(0)));
         assert_eq!(steps.count(), 2);
-        assert_eq!(climber.rung(), Rung::Block);
+        assert_eq!(climber.rung, Rung::Block);
         climber
     };
     const TEN_YEARS: i64 = 10 * 365 * 86_400;
     let mut leapt = blocked();
     assert!(leapt.settle(&rules(), at(TEN_YEARS)).is_some());
     assert!(leapt.settle(&rules(), at(TEN_YEARS)).is_none());
-    assert_eq!(leapt.rung(), Rung::Throttle);
+    assert_eq!(leapt.rung, Rung::Throttle);
     // Set back: it moves down after one period of the new time.
     let mut back = blocked();
     assert!(back.settle(&rules(), at(-TEN_YEARS)).is_none());
@@ -211,12 +211,12 @@ proptest! {
         let (mut climber, mut now) = (Climber::new(at(0)), 0);
         for (is_violation, later) in calls {
             now += later;
-            let before = climber.rung();
+            let before = climber.rung;
             let step = match is_violation {
                 Some(is_violation) => climber.note(&rules(), is_violation, at(now)),
                 None => climber.settle(&rules(), at(now)),
             };
-            let after = climber.rung();
+            let after = climber.rung;
             prop_assert_eq!(step.map(|step| (step.from, step.to)), (before != after).then_some((before, after)));
             prop_assert!((before as i8 - after as i8).abs() <= 1);
         }
@@ -231,6 +231,6 @@ proptest! {
             now += later;
             prop_assert_eq!(climber.note(&rules(), false, at(now)), None);
         }
-        prop_assert_eq!(climber.rung(), Rung::Observe);
+        prop_assert_eq!(climber.rung, Rung::Observe);
     }
 }

@@ -92,16 +92,12 @@ impl Book {
 
     pub(super) fn put(&mut self, site: &str, name: &str, network: Network, entry: Entry) {
         let key = key(site, name);
-        if let Some(fetches) = self.crawlers.get_mut(key.as_str())
-            && (self.pairs < self.max || !fetches.has_room_for(network))
-        {
-            let before = fetches.networks.len();
-            self.forgotten = self.forgotten.max(fetches.put(network, entry));
-            self.pairs = self.pairs - before + fetches.networks.len();
-            return;
-        }
-        while self.pairs >= self.max || self.text + key.len() > MAX_TEXT * self.max {
-            self.forget_the_oldest();
+        let has_place =
+            |fetches: &CrawlerFetches| self.pairs < self.max || !fetches.has_room_for(network);
+        if !self.crawlers.get(key.as_str()).is_some_and(has_place) {
+            while self.pairs >= self.max || self.text + key.len() > MAX_TEXT * self.max {
+                self.forget_the_oldest();
+            }
         }
         // The crawler may be gone now, or it may still be here with other networks.
         match self.crawlers.get_mut(key.as_str()) {

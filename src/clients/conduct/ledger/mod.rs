@@ -133,7 +133,8 @@ impl Ledger {
         let at = at.as_millisecond();
         let entry = known.map_or_else(|| Entry::new(edition, at), |known| known.again(edition, at));
         let entry = entry.with_outcome(reader.outcome);
-        let replaced = known.filter(|known| is_worth_keeping(site, known, &entry)).map(|known| {
+        let is_kept = |known: &Entry| is_worth_keeping(Some(site), known, &entry);
+        let replaced = known.filter(is_kept).map(|known| {
             let network = known.former();
             let before = book.entry(&site.name, name.as_str(), network);
             let alone = known.alone();
@@ -181,7 +182,7 @@ impl Ledger {
         };
         let (older, newer) = known.in_order(learned);
         let is_former = matches!(network, Network::Former { .. });
-        if !is_former && is_worth_keeping_of_two(site, &older, &newer) {
+        if !is_former && is_worth_keeping(site, &older, &newer) {
             let (network, alone) = (older.former(), older.alone());
             let before = book.entry(site_name, product_token, network);
             let former = before.map_or(alone, |before| before.in_order(alone).1);
@@ -285,17 +286,10 @@ impl Readings {
     }
 }
 
-/// Whether the fetch that another one of the same network replaces may still excuse other clients.
-/// Equivalent editions excuse them equally, and the later fetch counts for longer.
-fn is_worth_keeping(site: &Site, replaced: &Entry, by: &Entry) -> bool {
-    let is_equivalent = || is_current(site, replaced);
-    let was_confirmed = replaced.is_confirmed() && !by.is_confirmed();
-    was_confirmed || (replaced.edition() != by.edition() && !is_equivalent())
-}
-
-/// Whether the earlier of two fetches at different nodes may still excuse other clients. The later
-/// one may be of an edition that is not in force here.
-fn is_worth_keeping_of_two(site: Option<&Site>, older: &Entry, newer: &Entry) -> bool {
+/// Whether the earlier of two fetches by one network may still excuse other clients. Equivalent editions
+/// excuse them equally, and the later fetch counts for longer. The later one may be of an edition that is
+/// not in force here, if it was at another node.
+fn is_worth_keeping(site: Option<&Site>, older: &Entry, newer: &Entry) -> bool {
     let are_equivalent =
         || site.is_some_and(|site| is_current(site, older) && is_current(site, newer));
     let was_confirmed = older.is_confirmed() && !newer.is_confirmed();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::clients::conduct::network::Network;
+use crate::clients::conduct::{bounded::has_room, network::Network};
 
 use super::fetch::Fetches;
 
@@ -26,7 +26,7 @@ impl News {
     pub(super) fn add(&mut self, rows: &[Fetches]) {
         for row in rows {
             let key = (row.site.clone(), row.product_token.to_ascii_lowercase(), row.network);
-            if self.rows.len() < MOST_ROWS || self.rows.contains_key(&key) {
+            if has_room(&self.rows, &key, MOST_ROWS) {
                 self.rows.insert(key, row.clone());
             } else {
                 self.forgotten = self.forgotten.max(Some(row.last));

@@ -29,7 +29,7 @@ use crate::{
     rules::enforce::{AppliedLimit, Moment},
 };
 
-use super::observations::PaceCount;
+use super::{bounded::make_room, observations::PaceCount};
 
 pub(super) use self::key::Key;
 use self::{
@@ -65,6 +65,15 @@ impl TooSoon {
         let partial = u64::from(wait.subsec_nanos() > 0);
         Self { retry_after: wait.as_secs().saturating_add(partial).max(1) }
     }
+}
+
+/// A request beyond a limit of the operator.
+#[derive(Clone, Copy, Debug)]
+pub struct Limited<'r> {
+    /// The limit.
+    pub applied: AppliedLimit<'r>,
+    /// The time until the next request passes.
+    pub too_soon: TooSoon,
 }
 
 /// When a request may have its turn under limits of the operator.
@@ -125,9 +134,8 @@ impl Limiter {
         nodes: u32,
         turn: Turn,
         now: Duration,
-    ) -> Result<Duration, (AppliedLimit<'r>, TooSoon)> {
-        let (mut time, mut refused): (Duration, Option<(Duration, AppliedLimit<'r>)>) =
-            Default::default();
+    ) -> Result<Duration, Limited<'r>> {
+        let (mut time, mut refused) = (Duration::ZERO, None);
         for (key, applied) in limits {
             let Some(limit) = Limit::of(applied.limit) else { continue };
             let cells = self.cells(limit, now);
@@ -138,7 +146,8 @@ impl Limiter {
                 refused = Some((wait, *applied));
             }
         }
-        refused.map_or(Ok(time), |(wait, applied)| Err((applied, TooSoon::after(wait))))
+        let limited = |(wait, applied)| Limited { applied, too_soon: TooSoon::after(wait) };
+        refused.map_or(Ok(time), |refused| Err(limited(refused)))
     }
 
     /// Counts a request against limits of the operator. Returns the time until it has its turn.
@@ -151,12 +160,12 @@ impl Limiter {
         nodes: u32,
         turn: Turn,
         now: Duration,
-    ) -> Result<Duration, (AppliedLimit<'r>, TooSoon)> {
+    ) -> Result<Duration, Limited<'r>> {
         let time = self.time_to_turn(limits, nodes, turn, now)?;
         for (key, applied) in limits {
             let Some(limit) = Limit::of(applied.limit) else { continue };
             // Another request may have come in between.
-            let beyond = |wait| (*applied, TooSoon::after(wait));
+            let beyond = |wait| Limited { applied: *applied, too_soon: TooSoon::after(wait) };
             self.charge(key, limit, nodes, turn.patience(applied), now).map_err(beyond)?;
         }
         Ok(time)
@@ -241,12 +250,7 @@ impl Cells {
         if let Some(known) = by_key.get_mut(key) {
             return change(known);
         }
-        if by_key.len() >= MOST_KEYS {
-            by_key.retain(|_, cell| !cell.is_idle(self.rate, now));
-            if by_key.len() >= MOST_KEYS / 2 {
-                by_key.clear();
-            }
-        }
+        make_room(&mut by_key, key, MOST_KEYS, |cell| !cell.is_idle(self.rate, now));
         change(by_key.entry(key.clone()).or_default())
     }
 

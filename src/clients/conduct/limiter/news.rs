@@ -4,7 +4,10 @@ use std::{collections::HashMap, time::Duration};
 
 use jiff::SignedDuration;
 
-use crate::{clients::conduct::observations::PaceCount, rules::enforce::Moment};
+use crate::{
+    clients::conduct::{bounded::has_room, observations::PaceCount},
+    rules::enforce::Moment,
+};
 
 use super::key::{Key, Limit};
 
@@ -26,7 +29,7 @@ impl News {
     /// Adds a request that passed.
     pub(super) fn add(&mut self, key: &Key, limit: Limit, now: Duration) {
         let bucket = (key.clone(), limit);
-        if self.0.len() < MOST_NEWS || self.0.contains_key(&bucket) {
+        if has_room(&self.0, &bucket, MOST_NEWS) {
             let charges = self.0.entry(bucket).or_insert(Charges { first: now, requests: 0 });
             charges.requests = charges.requests.saturating_add(1);
         }

@@ -9,7 +9,6 @@ use std::{
     hash::BuildHasher,
     net::IpAddr,
     num::NonZeroUsize,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -18,10 +17,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::rules::crawlers::Testimony;
 
-use super::{
-    proofs::Proofs,
-    suffixes::{Suffixes, is_under},
-};
+use super::{proofs::Proofs, suffixes::is_under};
 
 /// The lifetime of a complete result with a confirmed name.
 const CONFIRMED: Duration = Duration::from_secs(24 * 3_600);
@@ -74,8 +70,6 @@ pub(super) struct Known {
 #[derive(Debug)]
 struct Entry {
     look_up: LookUp,
-    /// The suffixes that the look-up covers.
-    suffixes: Arc<Suffixes>,
     due: Instant,
     until: Instant,
 }
@@ -102,8 +96,8 @@ impl Cache {
         Self { hasher: RandomState::new(), shards }
     }
 
-    /// Whether `address` has a confirmed name under one of `suffixes`; `None` if no look-up covers
-    /// them. A look-up without a name is an answer only while the proofs for these suffixes hold.
+    /// Whether `address` has a confirmed name under one of `suffixes`; `None` without a look-up.
+    /// A look-up without a name is an answer only while the proofs for these suffixes hold.
     pub(super) fn answer(
         &self,
         address: IpAddr,
@@ -113,7 +107,7 @@ impl Cache {
     ) -> Option<Known> {
         let shard = self.shard(address);
         let entry = shard.get(address).filter(|entry| now < entry.until)?;
-        let answer = entry.answer(suffixes)?;
+        let answer = entry.answer(suffixes);
         let is_due = entry.due <= now;
         let needs_proof = matches!(answer, Testimony::No | Testimony::Withheld);
         if needs_proof && !proofs.hold(suffixes, &entry.look_up.unresolved, now) {
@@ -123,14 +117,8 @@ impl Cache {
         Some(Known { answer, is_due })
     }
 
-    /// Stores a look-up made at `now` for names under `suffixes`.
-    pub(super) fn insert(
-        &self,
-        address: IpAddr,
-        look_up: LookUp,
-        suffixes: &Arc<Suffixes>,
-        now: Instant,
-    ) {
+    /// Stores a look-up made at `now`.
+    pub(super) fn insert(&self, address: IpAddr, look_up: LookUp, now: Instant) {
         let mut shard = self.shard(address);
         let is_failure = look_up.is_failure();
         let valid = shard.get_mut(address).filter(|entry| now < entry.until);
@@ -143,10 +131,9 @@ impl Cache {
         }
         let lifetime = look_up.lifetime();
         let until = now + lifetime;
-        let suffixes = Arc::clone(suffixes);
         // A failed look-up gets no early refresh, one without an answer an earlier one.
         let due = if is_failure { now + FAILED } else { until - lifetime / 10 };
-        shard.insert(address, Entry { look_up, suffixes, due, until });
+        shard.insert(address, Entry { look_up, due, until });
     }
 
     fn shard(&self, address: IpAddr) -> MutexGuard<'_, Shard> {
@@ -178,17 +165,12 @@ impl LookUp {
 }
 
 impl Entry {
-    /// `None` if the look-up does not cover these suffixes.
-    fn answer(&self, suffixes: &[String]) -> Option<Testimony> {
-        if self.look_up.names.iter().any(|name| is_under(name, suffixes)) {
-            Some(Testimony::Yes)
-        } else {
-            let answer = match self.look_up.end {
-                End::Failed => return Some(Testimony::NotYet),
-                End::Withheld => Testimony::Withheld,
-                End::Complete => Testimony::No,
-            };
-            self.suffixes.cover(suffixes).then_some(answer)
+    fn answer(&self, suffixes: &[String]) -> Testimony {
+        match self.look_up.end {
+            _ if self.look_up.names.iter().any(|name| is_under(name, suffixes)) => Testimony::Yes,
+            End::Failed => Testimony::NotYet,
+            End::Withheld => Testimony::Withheld,
+            End::Complete => Testimony::No,
         }
     }
 }
@@ -241,10 +223,6 @@ mod tests {
         list.iter().map(|&suffix| suffix.to_owned()).collect()
     }
 
-    fn set(list: &[&str]) -> Arc<Suffixes> {
-        Arc::new(Suffixes::default().with(&suffixes(list)))
-    }
-
     #[test]
     fn each_outcome_has_its_lifetime_and_a_refresh_in_the_last_tenth() {
         let address = IpAddr::from([192, 0, 2, 1]);
@@ -259,7 +237,7 @@ mod tests {
             let (cache, start) = (Cache::new(16, 16), Instant::now());
             let proofs = proofs(start);
             assert_eq!(cache.answer(address, &suffixes_of_a, &proofs, start), None);
-            cache.insert(address, found, &set(&[".a.example"]), start);
+            cache.insert(address, found, start);
             let at = |after| cache.answer(address, &suffixes_of_a, &proofs, start + after);
             assert_eq!(at(Duration::ZERO), Some(Known { answer, is_due: false }));
             assert_eq!(at(due - SECOND), Some(Known { answer, is_due: false }));
@@ -272,20 +250,18 @@ mod tests {
     }
 
     #[test]
-    fn one_look_up_answers_for_every_suffix_that_it_covers() {
+    fn one_look_up_answers_for_every_suffix() {
         let (cache, now) = (Cache::new(16, 16), Instant::now());
         let (address, proofs) = (IpAddr::from([192, 0, 2, 1]), proofs(now));
-        let covered = set(&[".a.example", ".b.example"]);
         let answer = |list: &[&str]| {
             cache.answer(address, &suffixes(list), &proofs, now).map(|known| known.answer)
         };
-        cache.insert(address, look_up(&["x.a.example"], true), &covered, now);
+        cache.insert(address, look_up(&["x.a.example"], true), now);
         assert_eq!(answer(&[".a.example"]), Some(Testimony::Yes));
         assert_eq!(answer(&[".b.example", ".A.example"]), Some(Testimony::Yes));
         assert_eq!(answer(&[".b.example"]), Some(Testimony::No));
-        assert_eq!(answer(&[".c.example"]), None, "no look-up covers that suffix");
-        assert_eq!(answer(&[".b.example", ".c.example"]), None);
-        cache.insert(address, look_up(&["x.a.example"], false), &covered, now);
+        assert_eq!(answer(&[".b.example", ".c.example"]), Some(Testimony::No));
+        cache.insert(address, look_up(&["x.a.example"], false), now);
         assert_eq!(
             answer(&[".b.example"]),
             Some(Testimony::NotYet),
@@ -297,16 +273,16 @@ mod tests {
     fn a_failed_refresh_changes_nothing_before_the_entry_expires() {
         let (cache, start) = (Cache::new(16, 16), Instant::now());
         let address = IpAddr::from([192, 0, 2, 1]);
-        let (suffixes_of_a, covered) = (suffixes(&[".a.example"]), set(&[".a.example"]));
-        cache.insert(address, look_up(&["x.a.example"], true), &covered, start);
+        let suffixes_of_a = suffixes(&[".a.example"]);
+        cache.insert(address, look_up(&["x.a.example"], true), start);
         let late = start + CONFIRMED - 3 * FAILED;
-        cache.insert(address, look_up(&[], false), &covered, late);
+        cache.insert(address, look_up(&[], false), late);
         let proofs = proofs(start);
         let at = |now| cache.answer(address, &suffixes_of_a, &proofs, now);
         assert_eq!(at(late), Some(Known { answer: Testimony::Yes, is_due: false }));
         assert_eq!(at(late + FAILED), Some(Known { answer: Testimony::Yes, is_due: true }));
         assert_eq!(at(start + CONFIRMED), None);
-        cache.insert(address, look_up(&[], false), &covered, start + CONFIRMED);
+        cache.insert(address, look_up(&[], false), start + CONFIRMED);
         let after = at(start + CONFIRMED);
         assert_eq!(after, Some(Known { answer: Testimony::NotYet, is_due: false }));
     }
@@ -315,13 +291,12 @@ mod tests {
     fn a_flood_of_addresses_is_bounded_and_evicts_no_crawler() {
         let (cache, start) = (Cache::new(160, 320), Instant::now());
         let proofs = proofs(start);
-        let covered = set(&[".a.example"]);
         let crawler = IpAddr::from([198, 51, 100, 1]);
-        cache.insert(crawler, look_up(&["x.a.example"], true), &covered, start);
+        cache.insert(crawler, look_up(&["x.a.example"], true), start);
         for number in 0..20_000_u32 {
             let address = Ipv4Addr::from(0xC000_0000 + number).into();
             let now = start + Duration::from_micros(number.into());
-            cache.insert(address, look_up(&[], number % 2 == 0), &covered, now);
+            cache.insert(address, look_up(&[], number % 2 == 0), now);
         }
         assert_eq!(cache.len(), 321);
         let suffixes_of_a = suffixes(&[".a.example"]);
@@ -331,7 +306,7 @@ mod tests {
         assert!(cache.answer(newest, &suffixes_of_a, &proofs, start).is_some());
         for number in 0..1_000_u32 {
             let address = Ipv4Addr::from(0xC100_0000 + number).into();
-            cache.insert(address, look_up(&["y.a.example"], true), &covered, start + SECOND);
+            cache.insert(address, look_up(&["y.a.example"], true), start + SECOND);
         }
         assert!(cache.len() <= 480, "{}", cache.len());
         assert!(
@@ -343,10 +318,10 @@ mod tests {
     #[test]
     fn repeated_look_ups_of_one_address_take_one_entry() {
         let (cache, start) = (Cache::new(16, 16), Instant::now());
-        let (address, covered) = (IpAddr::from([192, 0, 2, 1]), set(&[".a.example"]));
+        let address = IpAddr::from([192, 0, 2, 1]);
         for turn in 0..10 {
             let names: &[&str] = if turn % 2 == 0 { &[] } else { &["x.a.example"] };
-            cache.insert(address, look_up(names, true), &covered, start + turn * SECOND);
+            cache.insert(address, look_up(names, true), start + turn * SECOND);
             assert_eq!(cache.len(), 1);
         }
         let suffixes_of_a = suffixes(&[".a.example"]);
@@ -358,32 +333,32 @@ mod tests {
     #[test]
     fn a_withheld_answer_lasts_while_refreshes_bring_no_other() {
         let (cache, start) = (Cache::new(16, 16), Instant::now());
-        let (address, covered) = (IpAddr::from([192, 0, 2, 1]), set(&[".a.example"]));
+        let address = IpAddr::from([192, 0, 2, 1]);
         let (suffixes_of_a, proofs) = (suffixes(&[".a.example"]), proofs(start));
         let answer = |after| cache.answer(address, &suffixes_of_a, &proofs, start + after);
         for minute in 0..30 {
             let found = if minute % 5 == 3 { look_up(&[], false) } else { withheld() };
-            cache.insert(address, found, &covered, start + minute * FAILED);
+            cache.insert(address, found, start + minute * FAILED);
             let known = answer(minute * FAILED + SECOND);
             assert_eq!(known, Some(Known { answer: Testimony::Withheld, is_due: false }));
             assert!(answer((minute + 1) * FAILED).is_some_and(|known| known.is_due));
         }
-        cache.insert(address, look_up(&["x.a.example"], true), &covered, start + 30 * FAILED);
-        cache.insert(address, withheld(), &covered, start + 31 * FAILED);
+        cache.insert(address, look_up(&["x.a.example"], true), start + 30 * FAILED);
+        cache.insert(address, withheld(), start + 31 * FAILED);
         let known = answer(31 * FAILED).map(|known| known.answer);
         assert_eq!(known, Some(Testimony::Yes), "a failed refresh changes nothing");
     }
 
     #[test]
     fn a_look_up_without_a_name_is_no_answer_without_a_proof() {
-        let (address, covered) = (IpAddr::from([192, 0, 2, 1]), set(&[".a.example"]));
+        let address = IpAddr::from([192, 0, 2, 1]);
         let suffixes_of_a = suffixes(&[".a.example"]);
         for (found, proven) in
             [(look_up(&[], true), Testimony::No), (withheld(), Testimony::Withheld)]
         {
             let (cache, proofs, now) = (Cache::new(16, 16), Proofs::default(), Instant::now());
             let answer = || cache.answer(address, &suffixes_of_a, &proofs, now);
-            cache.insert(address, found, &covered, now);
+            cache.insert(address, found, now);
             let open = |is_due| Some(Known { answer: Testimony::NotYet, is_due });
             assert_eq!(answer(), open(true));
             assert!(proofs.begin_probe(&suffixes_of_a[0], &suffixes_of_a, &[], now));

@@ -115,25 +115,32 @@ struct Worker {
     resolver: Resolver,
     cache: Arc<Cache>,
     proofs: Arc<Proofs>,
+    /// The suffixes of all crawlers: one look-up answers for each of them.
+    suffixes: Arc<[String]>,
     outcomes: Outcomes,
 }
 
 impl Names {
     /// Starts the background task on the current tokio runtime. It queries `servers`, or without
-    /// any the servers of `/etc/resolv.conf`, read once.
+    /// any the servers of `/etc/resolv.conf`, read once. `suffixes` are those of all crawlers.
     ///
     /// # Errors
     /// The servers are unusable.
     ///
     /// # Panics
     /// Outside a tokio runtime.
-    pub(super) fn start(servers: &[SocketAddr], metrics: &Metrics) -> Result<Self, Diagnostic> {
-        Self::start_within(Limits::STANDARD, servers, metrics)
+    pub(super) fn start(
+        servers: &[SocketAddr],
+        suffixes: impl IntoIterator<Item = String>,
+        metrics: &Metrics,
+    ) -> Result<Self, Diagnostic> {
+        Self::start_within(Limits::STANDARD, servers, suffixes, metrics)
     }
 
     fn start_within(
         limits: Limits,
         servers: &[SocketAddr],
+        suffixes: impl IntoIterator<Item = String>,
         metrics: &Metrics,
     ) -> Result<Self, Diagnostic> {
         let resolver = Resolver::new(servers, limits.deadline)?;
@@ -149,7 +156,8 @@ impl Names {
         let dropped = counter("dropped");
         let proofs = Arc::<Proofs>::default();
         let (own_cache, own_proofs) = (Arc::clone(&cache), Arc::clone(&proofs));
-        let worker = Worker { resolver, cache: own_cache, proofs: own_proofs, outcomes };
+        let suffixes = suffixes.into_iter().collect();
+        let worker = Worker { resolver, cache: own_cache, proofs: own_proofs, suffixes, outcomes };
         tokio::spawn(work(tickets, limits.at_once, worker));
         Ok(Self { cache, proofs, queue, dropped })
     }
@@ -164,9 +172,6 @@ impl Names {
     /// belongs to a proxy in front that is missing in `trusted_proxies`.
     pub(super) fn answer(&self, address: IpAddr, suffixes: &[String]) -> Testimony {
         let address = address.to_canonical();
-        if suffixes.is_empty() || !is_public(address) {
-            return Testimony::Nothing;
-        }
         let known = self.result(address, suffixes);
         if known.is_none_or(|known| known.is_due) && !self.queue.enqueue(address, suffixes) {
             self.dropped.inc();
@@ -176,14 +181,14 @@ impl Names {
 
     /// The answer by the results so far ([`Self::answer`]). Queues nothing.
     pub(super) fn known(&self, address: IpAddr, suffixes: &[String]) -> Testimony {
-        let address = address.to_canonical();
-        if suffixes.is_empty() || !is_public(address) {
-            return Testimony::Nothing;
-        }
-        self.result(address, suffixes).map_or(Testimony::NotYet, |known| known.answer)
+        let known = self.result(address.to_canonical(), suffixes);
+        known.map_or(Testimony::NotYet, |known| known.answer)
     }
 
     fn result(&self, address: IpAddr, suffixes: &[String]) -> Option<Known> {
+        if suffixes.is_empty() || !is_public(address) {
+            return Some(Known { answer: Testimony::Nothing, is_due: false });
+        }
         self.cache.answer(address, suffixes, &self.proofs, Instant::now())
     }
 }
@@ -210,8 +215,8 @@ async fn work(tickets: Tickets, at_once: usize, worker: Worker) {
 impl Worker {
     async fn look_up(&self, ticket: &Ticket) {
         let start = Instant::now();
-        let (address, wanted) = (ticket.address(), ticket.wanted());
-        let mut look_up = self.resolver.look_up(address, ticket.suffixes()).await;
+        let (address, wanted) = (ticket.address, &*ticket.wanted);
+        let mut look_up = self.resolver.look_up(address, &self.suffixes).await;
         if look_up.names.is_empty() && look_up.end != End::Failed {
             self.prove(wanted, &look_up.unresolved).await;
             let suffix = wanted.first().map_or("", String::as_str);
@@ -224,11 +229,11 @@ impl Worker {
         }
         let now = Instant::now();
         for name in &look_up.names {
-            self.proofs.note_name(name, ticket.suffixes().all(), now);
+            self.proofs.note_name(name, &self.suffixes, now);
         }
         self.count(&look_up, self.proofs.hold(wanted, &look_up.unresolved, now));
         // Stored before the ticket drops, or the next request would queue the address again.
-        self.cache.insert(address, look_up, ticket.suffixes(), now);
+        self.cache.insert(address, look_up, now);
     }
 
     /// Probes the suffixes of a claim, until the name servers resolve one. Those of the `unresolved`

@@ -10,8 +10,6 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::suffixes::Suffixes;
-
 /// The side of the queue that adds addresses.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -27,9 +25,9 @@ pub(super) struct Tickets(Arc<Line>);
 /// A running look-up. Dropping it frees its place.
 #[derive(Debug)]
 pub(super) struct Ticket {
-    address: IpAddr,
-    suffixes: Arc<Suffixes>,
-    wanted: Box<[String]>,
+    pub(super) address: IpAddr,
+    /// The suffixes of the claim that caused the look-up.
+    pub(super) wanted: Box<[String]>,
     line: Arc<Line>,
 }
 
@@ -51,8 +49,6 @@ struct Pending {
     /// The number of networks that began to wait.
     arrivals: u64,
     waiting: usize,
-    /// Every suffix of a request so far: one look-up covers all crawlers.
-    suffixes: Arc<Suffixes>,
     is_closed: bool,
 }
 
@@ -85,15 +81,12 @@ impl Queue {
         (Self { line: Arc::clone(&line), most, per_network }, Tickets(line))
     }
 
-    /// Queues a look-up of `address` for all suffixes so far, those of the claim (`wanted`) included.
+    /// Queues a look-up of `address` for a claim with the suffixes `wanted`.
     /// Returns false if a look-up was dropped: this one, or, if the queue is full, the last of the
     /// network with the most.
     pub(super) fn enqueue(&self, address: IpAddr, wanted: &[String]) -> bool {
         let mut pending = self.line.pending.lock();
         let pending = &mut *pending;
-        if !pending.suffixes.cover(wanted) {
-            pending.suffixes = Arc::new(pending.suffixes.with(wanted));
-        }
         if pending.addresses.contains(&address) {
             return true;
         }
@@ -166,8 +159,7 @@ impl Tickets {
         if !network.waiting.is_empty() {
             pending.turns.insert(Turn { round: turn.round + 1, ..turn });
         }
-        let (suffixes, line) = (Arc::clone(&pending.suffixes), Arc::clone(&self.0));
-        Some(Ticket { address, suffixes, wanted, line })
+        Some(Ticket { address, wanted, line: Arc::clone(&self.0) })
     }
 }
 
@@ -190,22 +182,6 @@ impl Pending {
 impl Network {
     fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.running == 0
-    }
-}
-
-impl Ticket {
-    pub(super) fn address(&self) -> IpAddr {
-        self.address
-    }
-
-    /// The suffixes that the look-up covers.
-    pub(super) fn suffixes(&self) -> &Arc<Suffixes> {
-        &self.suffixes
-    }
-
-    /// The suffixes of the claim that caused the look-up.
-    pub(super) fn wanted(&self) -> &[String] {
-        &self.wanted
     }
 }
 
@@ -289,7 +265,7 @@ mod tests {
         assert!(!enqueue(&queue, "192.0.2.3"));
         assert!(enqueue(&queue, "192.0.2.1"), "it waits already");
         let first = tickets.next().unwrap();
-        assert_eq!(first.address(), "192.0.2.1".parse::<IpAddr>().unwrap());
+        assert_eq!(first.address, "192.0.2.1".parse::<IpAddr>().unwrap());
         assert!(enqueue(&queue, "192.0.2.1"), "its look-up is running");
         assert!(enqueue(&queue, "192.0.2.3"));
         assert_eq!(queue.pending(), 3);
@@ -316,19 +292,6 @@ mod tests {
     }
 
     #[test]
-    fn a_later_look_up_covers_all_earlier_suffixes() {
-        let (queue, tickets) = Queue::new(8, 8);
-        let suffixes = [".a.example".to_owned(), ".b.example".to_owned()];
-        queue.enqueue("192.0.2.1".parse().unwrap(), &suffixes[..1]);
-        let first = tickets.next().unwrap();
-        assert!(first.suffixes().cover(&suffixes[..1]) && !first.suffixes().cover(&suffixes));
-        queue.enqueue("192.0.2.2".parse().unwrap(), &suffixes[1..]);
-        let second = tickets.next().unwrap();
-        assert!(second.suffixes().cover(&suffixes));
-        assert_eq!(second.wanted(), &suffixes[1..]);
-    }
-
-    #[test]
     fn a_network_waits_for_one_look_up_of_each_other_network() {
         let (queue, tickets) = Queue::new(1_024, 8);
         for host in 1..=8 {
@@ -341,7 +304,7 @@ mod tests {
         assert!(enqueue(&queue, "192.0.2.1"));
         let position = (1..).find(|_| {
             let next = tickets.next().expect("one waits");
-            let is_new = next.address() == "192.0.2.1".parse::<IpAddr>().unwrap();
+            let is_new = next.address == "192.0.2.1".parse::<IpAddr>().unwrap();
             running.push(next);
             is_new
         });
@@ -358,7 +321,7 @@ mod tests {
         assert!(!enqueue(&queue, "192.0.2.2"), "it has no fewer than the others");
         assert_eq!(queue.pending(), 4);
         let order: Vec<String> =
-            std::iter::from_fn(|| tickets.next()).map(|one| one.address().to_string()).collect();
+            std::iter::from_fn(|| tickets.next()).map(|one| one.address.to_string()).collect();
         assert_eq!(order, ["198.51.100.1", "203.0.113.1", "192.0.2.1", "198.51.100.2"]);
         assert_eq!(queue.pending(), 0);
     }

@@ -24,7 +24,7 @@ use crate::base::{diagnostic::Diagnostic, escape, fetch};
 
 use super::{
     cache::{End, LookUp},
-    suffixes::Suffixes,
+    suffixes::is_under,
 };
 
 const RESOLV_CONF: &str = "/etc/resolv.conf";
@@ -99,7 +99,7 @@ impl Resolver {
 
     /// The confirmed names of `address` under one of `suffixes`. At the deadline, the names so far
     /// count.
-    pub(super) async fn look_up(&self, address: IpAddr, suffixes: &Suffixes) -> LookUp {
+    pub(super) async fn look_up(&self, address: IpAddr, suffixes: &[String]) -> LookUp {
         let mut look_up = LookUp::default();
         let confirmation = self.confirm(address, suffixes, &mut look_up);
         let _ = tokio::time::timeout(self.deadline, confirmation).await;
@@ -107,7 +107,7 @@ impl Resolver {
     }
 
     /// The names. At any time, the end of the look-up is that of a query that never ends.
-    async fn confirm(&self, address: IpAddr, suffixes: &Suffixes, look_up: &mut LookUp) {
+    async fn confirm(&self, address: IpAddr, suffixes: &[String], look_up: &mut LookUp) {
         look_up.end = End::Withheld;
         let mut pointers = Err(NoAnswer::Failure);
         for _ in 0..ATTEMPTS {
@@ -125,7 +125,7 @@ impl Resolver {
         for record in pointers {
             let RData::PTR(name) = record else { continue };
             // Other names don't count towards the limit, so they can't hide a crawler's name.
-            let text = host_name(&name).filter(|text| suffixes.match_name(text));
+            let text = host_name(&name).filter(|text| is_under(text, suffixes));
             let text = text.filter(|text| names.iter().all(|(other, _)| other != text));
             let Some(text) = text else { continue };
             if names.len() < MOST_NAMES {

@@ -1,37 +1,5 @@
 //! Suffixes of the names of crawlers, as operators publish them: `.googlebot.com`.
 
-/// The suffixes of all look-ups so far. They come from the catalogue, so there are few.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Suffixes(Vec<String>);
-
-impl Suffixes {
-    /// Whether it has all of these suffixes.
-    pub(super) fn cover(&self, others: &[String]) -> bool {
-        others.iter().all(|other| self.0.iter().any(|own| own.eq_ignore_ascii_case(other)))
-    }
-
-    /// The union with these suffixes.
-    pub(super) fn with(&self, others: &[String]) -> Self {
-        let mut all = self.clone();
-        for other in others {
-            if !all.cover(std::slice::from_ref(other)) {
-                all.0.push(other.clone());
-            }
-        }
-        all
-    }
-
-    /// All of them.
-    pub(super) fn all(&self) -> &[String] {
-        &self.0
-    }
-
-    /// Whether a name is under one of the suffixes.
-    pub(super) fn match_name(&self, name: &str) -> bool {
-        is_under(name, &self.0)
-    }
-}
-
 /// Whether a name, in lower case and without a final dot, has at least one label before one of
 /// `suffixes`. A suffix without its leading dot matches nothing.
 pub(super) fn is_under(name: &str, suffixes: &[String]) -> bool {
@@ -72,14 +40,5 @@ mod tests {
         for suffix in ["googlebot.com", "", "."] {
             assert!(!is_under("crawl.googlebot.com", &[suffix.to_owned()]), "{suffix}");
         }
-    }
-
-    #[test]
-    fn each_suffix_is_stored_once() {
-        let several = [".a.example".to_owned(), ".A.example".to_owned(), ".b.example".to_owned()];
-        let suffixes = Suffixes::default().with(&several);
-        assert_eq!(suffixes.0, [".a.example", ".b.example"]);
-        assert!(suffixes.cover(&several) && suffixes.cover(&[]));
-        assert!(!suffixes.cover(&[".c.example".to_owned()]));
     }
 }

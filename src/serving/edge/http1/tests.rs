@@ -202,7 +202,7 @@ fn octets_after_a_request_for_another_protocol_wait_for_its_answer() {
             phase.switch(Connections::default().draining());
         }
         phase.end_request();
-        reader.settle(phase.has_switched(), phase.ended());
+        reader.settle(phase.draining().is_some(), phase.ended());
         let outcome = match reader.step(next) {
             (passed, Step::More) => Some(next[..passed].to_vec()),
             (5, Step::Encode) => Some(b"GET /%E9 HTTP/1.1\r\n\r\n".to_vec()),
