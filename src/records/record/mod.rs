@@ -9,7 +9,7 @@
 
 pub(crate) use self::{
     columns::{COLUMNS, Columns, Value, of_series},
-    names::{MOST_NAMES, NameSearch},
+    names::MOST_NAMES,
     overflow::Tally,
     path_pattern::PathPattern,
 };
