@@ -6,7 +6,7 @@
 //! Rows have keys of their own, so a retry changes nothing: of counts by hour, each row has the whole
 //! count of this run. Rows that the server refuses for ever are set aside. [`Forwarding`] tells how it goes.
 //!
-//! May use: tally, record, spool, clickhouse, text. Must not know: violations, policy, who reads.
+//! May use: tally, record, lines, spool, clickhouse, text. Must not know: violations, policy, who reads.
 
 use std::{path::PathBuf, time::Duration};
 

@@ -3,19 +3,15 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant, SystemTime},
 };
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::records::{clickhouse, spool::Spool};
+use crate::records::{clickhouse, lines::is_due, spool::Spool};
 
 /// The part of the limit that stays free of records, for counts and editions.
 const RESERVE: u64 = 8;
-/// The shortest time between two log lines about a lasting failure.
-const MESSAGE_INTERVAL: Duration = Duration::from_secs(60);
-
 /// How the forwarding goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
@@ -50,7 +46,6 @@ pub(super) struct Shared {
     pub(super) limit: u64,
     /// Held during a write to the disk, by these two threads alone.
     pub(super) spool: Mutex<Spool>,
-    bytes: AtomicU64,
     news: Mutex<News>,
     control: Mutex<Control>,
     changed: Condvar,
@@ -59,8 +54,8 @@ pub(super) struct Shared {
 /// What is told about the spool and the sender. No lock of it is held during a write.
 #[derive(Debug, Default)]
 struct News {
-    waiting: u64,
     since: Option<SystemTime>,
+    /// Without what is computed when it is asked for: the age, and a stop.
     status: Status,
     code: Option<&'static str>,
     complained: Option<Instant>,
@@ -78,7 +73,6 @@ impl Shared {
         let shared = Self {
             folder: spool.folder().to_owned(),
             limit: spool.limit(),
-            bytes: AtomicU64::new(0),
             news: Mutex::default(),
             control: Mutex::default(),
             changed: Condvar::new(),
@@ -90,18 +84,16 @@ impl Shared {
 
     /// Notes the state of the spool.
     pub(super) fn note(&self, spool: &Spool) {
-        self.bytes.store(spool.bytes(), Ordering::Relaxed);
-        let (waiting, since) = (spool.records(), spool.since());
+        let (waiting, since, bytes) = (spool.records(), spool.since(), spool.bytes());
         let mut news = self.news.lock();
-        (news.waiting, news.since) = (waiting, since);
+        (news.status.waiting, news.since, news.status.bytes) = (waiting, since, bytes);
     }
 
     pub(super) fn has_room(&self) -> bool {
-        self.bytes.load(Ordering::Relaxed) < self.limit - self.limit / RESERVE
+        self.news.lock().status.bytes < self.limit - self.limit / RESERVE
     }
 
     pub(super) fn status(&self) -> Status {
-        let bytes = self.bytes.load(Ordering::Relaxed);
         let control = self.control.lock();
         let has_stopped = control.is_finished && control.until.is_none();
         drop(control);
@@ -109,8 +101,7 @@ impl Shared {
         let age = news.since.map_or(Duration::ZERO, |since| since.elapsed().unwrap_or_default());
         let stopped = || "the sender to ClickHouse has stopped (restart)".to_owned();
         let trouble = news.status.trouble.clone().or_else(|| has_stopped.then(stopped));
-        let (limit, waiting) = (self.limit, news.waiting);
-        Status { bytes, limit, waiting, age, trouble, ..news.status.clone() }
+        Status { limit: self.limit, age, trouble, ..news.status.clone() }
     }
 
     /// Waits, and returns whether to go on.
@@ -153,18 +144,15 @@ impl Shared {
 
     /// Notes a failure that stops the sending.
     pub(super) fn troubled(&self, code: &'static str, error: String) {
-        let now = Instant::now();
         let mut news = self.news.lock();
-        let is_news = news.code != Some(code)
-            || news.complained.is_none_or(|at| now.duration_since(at) >= MESSAGE_INTERVAL);
-        if is_news {
-            (news.code, news.complained) = (Some(code), Some(now));
+        if news.code != Some(code) {
+            (news.code, news.complained) = (Some(code), None);
         }
-        let records = news.waiting;
+        let is_news = is_due(&mut news.complained, Instant::now());
+        let (records, bytes, limit) = (news.status.waiting, news.status.bytes, self.limit);
         news.status.trouble = Some(error.clone());
         drop(news);
         if is_news {
-            let (bytes, limit) = (self.bytes.load(Ordering::Relaxed), self.limit);
             tracing::error!(
                 code,
                 records,
@@ -181,7 +169,7 @@ impl Shared {
         let mut news = self.news.lock();
         let was_troubled = news.status.trouble.take().is_some();
         (news.code, news.complained) = (None, None);
-        let records = news.waiting;
+        let records = news.status.waiting;
         drop(news);
         if was_troubled {
             tracing::info!(code = "clickhouse.recovered", records, "sending to ClickHouse again");

@@ -1,7 +1,5 @@
 //! The names in records: a name that a filter uses is among them, or a similar one is.
 
-use std::collections::BTreeSet;
-
 use crate::{base::text::Text, records::record::Violation};
 
 /// The most names that a lookup returns.
@@ -27,39 +25,13 @@ pub enum NameFound {
     Others(Vec<String>),
 }
 
-/// Looks for a name while names come by.
-#[derive(Debug)]
-pub(crate) struct NameSearch<'n> {
-    kind: NameKind,
-    wanted: &'n str,
-    others: BTreeSet<Text>,
-}
-
-impl<'n> NameSearch<'n> {
-    pub(crate) const fn new(kind: NameKind, wanted: &'n str) -> Self {
-        Self { kind, wanted, others: BTreeSet::new() }
-    }
-
-    /// Whether the record has the name.
-    pub(crate) fn finds(&mut self, violation: &Violation) -> bool {
-        let name = match self.kind {
-            NameKind::Site => &violation.site,
-            NameKind::ProductToken => &violation.product_token,
-            NameKind::Purpose => match &violation.purpose {
-                Some(purpose) => purpose,
-                None => return false,
-            },
-        };
-        if name.eq_ignore_ascii_case(self.wanted) {
-            return true;
+impl NameKind {
+    /// The name of this kind in a record.
+    pub(crate) const fn of(self, violation: &Violation) -> Option<&Text> {
+        match self {
+            Self::Site => Some(&violation.site),
+            Self::ProductToken => Some(&violation.product_token),
+            Self::Purpose => violation.purpose.as_ref(),
         }
-        if self.others.len() < MOST_NAMES && !self.others.contains(name) {
-            self.others.insert(name.clone());
-        }
-        false
-    }
-
-    pub(crate) fn others(self) -> NameFound {
-        NameFound::Others(self.others.iter().map(Text::to_string).collect())
     }
 }

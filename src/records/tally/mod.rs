@@ -56,7 +56,8 @@ pub struct Tally {
     people: Mutex<Vec<(Text, Arc<People>)>>,
     /// The folded violations since the start.
     folded: AtomicU64,
-    /// Whether a writer takes the counts.
+    /// Whether a writer takes the counts: there is a database. Otherwise only violations beyond the detail
+    /// are counted.
     pub keeps_rollups: bool,
 }
 
@@ -92,8 +93,11 @@ impl Tally {
         Self { state: Mutex::new(state), people, folded, keeps_rollups }
     }
 
-    /// Counts a request that is no violation.
+    /// Counts a request that is no violation and not a person's.
     pub fn count(&self, at: Timestamp, key: &SeriesKey<'_>) {
+        if !self.keeps_rollups {
+            return;
+        }
         let hour = Hour::of(at);
         let state = &mut *self.state.lock();
         let key = state.named(hour, key);
@@ -151,16 +155,22 @@ impl Tally {
         }
     }
 
-    /// Counts a request of a person.
+    /// Counts a request of a person to the site of `people`.
     pub fn count_person(&self, people: &Arc<People>, site: &str, at: Timestamp) {
+        if !self.keeps_rollups {
+            return;
+        }
         if people.watch() {
             self.people.lock().push((site.into(), Arc::clone(people)));
         }
         people.add(Hour::of(at));
     }
 
-    /// Counts a visit that came from an operator of crawlers.
+    /// Counts a visit of a person that came from an operator of crawlers.
     pub fn count_referral(&self, at: Timestamp, site: &str, operator: &str) {
+        if !self.keeps_rollups {
+            return;
+        }
         let name = (Hour::of(at), site.into(), operator.into());
         *self.state.lock().referrals.entry(name).or_default() += 1;
     }

@@ -4,7 +4,7 @@
 //! so [`read`] skips them.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque},
     fs::{self, File},
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
     ops::ControlFlow,
@@ -14,7 +14,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::records::record::{
-    Error, Filter, Listing, NameFound, NameKind, NameSearch, Obstacle, Overflow, SCHEMA, Violation,
+    Error, Filter, Listing, MOST_NAMES, NameFound, NameKind, Obstacle, Overflow, SCHEMA, Violation,
 };
 
 /// The longest line, in bytes; Beadle writes no longer one. [`read`] skips longer lines.
@@ -119,16 +119,17 @@ pub fn read(path: &Path, filter: &Filter) -> Result<Listing, Error> {
 /// # Errors
 /// Where the file is missing, is no regular file or cannot be read.
 pub fn find_name(path: &Path, kind: NameKind, name: &str) -> Result<NameFound, Error> {
-    let mut search = NameSearch::new(kind, name);
-    let mut is_there = false;
+    let (mut others, mut is_there) = (BTreeSet::new(), false);
     scan(path, None, |_, line| {
-        is_there = match &line {
-            Line::Record(violation) => search.finds(violation),
-            Line::Overflow(_) => false,
-        };
+        let Line::Record(violation) = line else { return ControlFlow::Continue(()) };
+        let Some(found) = kind.of(&violation) else { return ControlFlow::Continue(()) };
+        is_there = found.eq_ignore_ascii_case(name);
+        if others.len() < MOST_NAMES && !others.contains(found.as_str()) {
+            others.insert(found.to_string());
+        }
         if is_there { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    Ok(if is_there { NameFound::Itself } else { search.others() })
+    Ok(if is_there { NameFound::Itself } else { NameFound::Others(others.into_iter().collect()) })
 }
 
 /// Visits each line of a log with the position after it, until the visitor breaks off. Begins after

@@ -19,7 +19,7 @@ use crate::{
         record::{
             ClockLeap, Edition, Error, Fetch, Overflow, PolicyEntry, Probed, Quarantined, SiteHosts,
         },
-        tally::{Detail, People, Places, SeriesKey, Tally},
+        tally::Tally,
         violations::{
             Counts, Drops, Health, History, NoteCounts, OnDamage, Record, Removed,
             fill::Fill,
@@ -166,14 +166,9 @@ impl Sink {
         self.recollection.set(source);
     }
 
-    /// Decides whether a violation becomes a record. If not, it is counted here.
-    pub fn admit(
-        &self,
-        at: Timestamp,
-        key: &SeriesKey<'_>,
-        places: impl FnOnce() -> Places,
-    ) -> Detail {
-        self.tally.admit(at, key, places)
+    /// The counts by hour. What is a violation and becomes no record is counted there alone.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
     }
 
     /// Takes the record, or only counts it if the queue is full. Never waits for a disk.
@@ -183,32 +178,6 @@ impl Sink {
             log.queue.push(Arc::clone(&record));
         }
         self.main.queue.push(record);
-    }
-
-    /// Whether requests are counted by hour: there is a database.
-    pub const fn counts_requests(&self) -> bool {
-        self.has_database
-    }
-
-    /// Counts a request that is no violation and not a person's. Counted where there is a database.
-    pub fn count(&self, at: Timestamp, key: &SeriesKey<'_>) {
-        if self.has_database {
-            self.tally.count(at, key);
-        }
-    }
-
-    /// Counts a request of a person to the site of `people`.
-    pub fn count_person(&self, people: &Arc<People>, site: &str, at: Timestamp) {
-        if self.has_database {
-            self.tally.count_person(people, site, at);
-        }
-    }
-
-    /// Counts a visit of a person that came from an operator of crawlers.
-    pub fn count_referral(&self, at: Timestamp, site: &str, operator: &str) {
-        if self.has_database {
-            self.tally.count_referral(at, site, operator);
-        }
     }
 
     /// Notes the state of a crawler's fetches of a robots.txt. Kept where there is a database.
