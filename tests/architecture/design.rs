@@ -17,7 +17,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
         16_390,
     ),
     ("clients", &["evidence", "conduct"], 8_780),
-    ("outside", &["mail", "alerts", "tls", "acme", "remote"], 4_235),
+    ("outside", &["mail", "tls", "alerts", "acme", "remote"], 4_235),
     ("state", &["fleet", "publication", "exchange"], 11_338),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
     ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_733),
@@ -93,7 +93,7 @@ pub(crate) const CRATES: [(&str, &str); 63] = [
     (
         "serde",
         "access_log/ acme/ diagnostic product_token text crawlers/ policy/ comparison/ \
-         import/ audit/ tally/ record/ forward/ clickhouse/ fleet/ violations/ report/ \
+         import/ audit/ tally/ record/ forward/ clickhouse/ conduct/ fleet/ violations/ report/ \
          explanation/ trial/ proposal/ admin/ pages/ api/ console/ cli/ replay/",
     ),
     (
