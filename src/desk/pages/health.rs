@@ -11,7 +11,10 @@ use crate::{
     clients::evidence::{FailingSource, Verifier},
     desk::admin::Live,
     formats::robots::OriginFile,
-    outside::alerts::{self, Refusal, State},
+    outside::{
+        alerts::{self, Refusal, State},
+        tls,
+    },
     records::violations::Health as Written,
     review::report::number::{count, grouped},
     rules::{crawlers::Evidence, enforce, policy::Source},
@@ -158,7 +161,7 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
             troubles.push(Trouble { sentence: format!("The {warning}."), link: None });
         }
     }
-    for alerts::NotRenewed { file, reason } in &state.not_renewed {
+    for tls::Trouble { file, reason } in &state.not_renewed {
         let sentence = format!("The certificate {file} is not renewed: {reason}.");
         troubles.push(Trouble { sentence, link: None });
     }
