@@ -41,7 +41,7 @@ const MOST_KEPT: usize = 20_000;
 pub(super) struct Member {
     pub(super) settings: Settings,
     pub(super) handles: Handles,
-    pub(super) announcements: mpsc::Receiver<Announcement>,
+    pub(super) announcements: mpsc::UnboundedReceiver<Announcement>,
     pub(super) learned: mpsc::Sender<Learned>,
     pub(super) link: Option<Link>,
     /// The server that another one named.
