@@ -73,21 +73,15 @@ goes_as! {
 /// A name: not empty, and not too long.
 pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
-    match text.is_empty() || text.len() > LONGEST {
-        true => Err(D::Error::custom("not a name")),
-        false => Ok(text),
-    }
+    let is_name = !text.is_empty() && text.len() <= LONGEST;
+    is_name.then_some(text).ok_or_else(|| D::Error::custom("not a name"))
 }
 
 /// A name, if there is one.
 pub(super) fn name_if<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
-    let text = Option::<String>::deserialize(deserializer)?;
-    match text.as_ref().is_some_and(|text| text.is_empty() || text.len() > LONGEST) {
-        true => Err(D::Error::custom("not a name")),
-        false => Ok(text),
-    }
+    name(deserializer).map(Some)
 }
 
 /// The items of a list that can be read.

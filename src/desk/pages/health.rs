@@ -11,10 +11,7 @@ use crate::{
     clients::evidence::{FailingSource, Verifier},
     desk::admin::Live,
     formats::robots::OriginFile,
-    outside::{
-        alerts::{self, Refusal, State},
-        tls,
-    },
+    outside::alerts::{self, Refusal, State},
     records::violations::Health as Written,
     review::report::number::{count, grouped},
     rules::{crawlers::Evidence, enforce, policy::Source},
@@ -161,8 +158,8 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
             troubles.push(Trouble { sentence: format!("The {warning}."), link: None });
         }
     }
-    for tls::Trouble { file, reason } in &state.not_renewed {
-        let sentence = format!("The certificate {file} is not renewed: {reason}.");
+    for one in &state.not_renewed {
+        let sentence = format!("The certificate {} is not renewed: {}.", one.file, one.reason);
         troubles.push(Trouble { sentence, link: None });
     }
     for alerts::ListTrouble { url, reason, .. } in &state.lists {

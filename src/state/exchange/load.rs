@@ -3,11 +3,11 @@
 use redis::{Pipeline, Value, cmd};
 
 use crate::{
-    clients::conduct::{Observations, RungStep},
+    clients::conduct::Observations,
     state::fleet::{Beat, Position, Report, Shift, registers},
 };
 
-use super::{failure::Failure, key_names::Keys, replies::Replies, server::Link};
+use super::{failure::Failure, kept::Kept, key_names::Keys, replies::Replies, server::Link};
 
 /// How many members are read at once.
 const AT_ONCE: usize = 5_000;
@@ -56,11 +56,13 @@ pub(super) async fn load(
     found.beats = beats.iter().filter_map(|text| Beat::read(text)).collect();
     found.editions = periods(&replies.scored()?, &replies.scored()?);
     let steps = replies.scored()?.into_iter();
-    let steps = steps.filter_map(|(member, at)| registers::step_of(&member, at, shift));
-    found.seen.steps = latest(steps.collect());
+    let steps = steps.filter_map(|(member, at)| registers::step_of(&member, at, shift)).collect();
     let openings = replies.scored()?.into_iter();
     let openings = openings.filter_map(|(member, at)| registers::opening_of(&member, at, shift));
-    found.seen.openings = openings.collect();
+    let openings = openings.collect();
+    let mut last = Kept::default();
+    last.keep(&Observations { steps, openings, ..Observations::default() });
+    found.seen = last.all();
     for _ in 0..2 {
         let counts: Vec<(Vec<u8>, Vec<u8>)> = replies.next()?;
         for (field, value) in counts {
@@ -118,23 +120,6 @@ pub(super) async fn reports(
         reports.extend(report.and_then(|text| Report::read(&text)));
     }
     Ok(reports)
-}
-
-/// The last step of each crawler.
-fn latest(steps: Vec<RungStep>) -> Vec<RungStep> {
-    let mut last: Vec<RungStep> = Vec::with_capacity(steps.len());
-    let mut places = std::collections::HashMap::new();
-    for step in steps {
-        match places.get(&step.key).and_then(|at: &usize| last.get_mut(*at)) {
-            Some(known) if known.at > step.at => {}
-            Some(known) => *known = step,
-            None => {
-                places.insert(step.key.clone(), last.len());
-                last.push(step);
-            }
-        }
-    }
-    last
 }
 
 /// Site, edition, first and last time of each edition in the registers.

@@ -11,7 +11,7 @@
 //! clock, in milliseconds. A reader ignores fields and kinds that it does not know, and messages of
 //! a newer version.
 //!
-//! May use: conduct, enforce, crawlers, robots. Must not know: publication, redis, tokio, any clock.
+//! May use: conduct, enforce. Must not know: publication, redis, tokio, any clock.
 
 mod clocks; // the time of the fleet
 mod differences; // where nodes differ
