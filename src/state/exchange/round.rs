@@ -145,7 +145,8 @@ impl Round<'_> {
     }
 
     fn write_registers(&self, all: &mut Pipeline) {
-        let registers: [(&String, i64, fn(&Entries) -> &[Dated]); 3] = [
+        type Rows = fn(&Entries) -> &[Dated];
+        let registers: [(&String, i64, Rows); 3] = [
             (&self.keys.fetches, WEEK + DAY, |entries| &entries.fetches),
             (&self.keys.rungs, WEEK, |entries| &entries.rungs),
             (&self.keys.openings, DAY, |entries| &entries.openings),

@@ -113,7 +113,7 @@ fn a_message_says_the_same_at_another_clock() {
     let other = read.told.clone().observations(reader, i64::MIN);
     assert_eq!(other.fetches[0].last, at(5_000 + 60_000 + 3_600_000));
     // What is older than the window of a count does not come.
-    let late = read.told.clone().observations(sender, 4_400 + 60_000);
+    let late = read.told.observations(sender, 4_400 + 60_000);
     assert_eq!((late.breaker.len(), late.pace.len(), late.fetches.len()), (0, 1, 3));
 }
 
