@@ -31,6 +31,21 @@ pub fn secret(
     Ok(bytes)
 }
 
+/// The password in a file, without the line end. `what` makes a finding of a fault and its repair.
+///
+/// # Errors
+/// The file can't be read, every user can read it, or it has no password.
+pub fn password(
+    file: &Path,
+    what: impl Fn(&str, &str) -> Diagnostic,
+) -> Result<String, Diagnostic> {
+    let help = "write the password into this file, or name another";
+    let bytes = secret(file, help, &what)?;
+    let text = String::from_utf8(bytes).map_err(|_| what("not UTF-8", help))?;
+    let text = text.trim_end_matches(['\r', '\n']);
+    if text.is_empty() { Err(what("it is empty", help)) } else { Ok(text.to_owned()) }
+}
+
 /// The bytes of a regular file, and its mode.
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 //! Look here for certificates, alerts, mail, and a policy on a web server.
 //!
 //! ```text
-//! tls ─▶ acme     mail ─▶ alerts     remote
+//! mail, tls ─▶ alerts     tls ─▶ acme     remote
 //! ```
 
 pub mod acme; // certificates ordered from an authority

@@ -25,6 +25,7 @@ mod seats; // requests at the origin at one time
 mod sharing; // telling other nodes, and learning from them
 mod site; // ladder and breaker of one site
 mod weight; // the weight of a decision
+mod wire; // values between nodes, as JSON
 
 pub use self::{
     admission::{Admission, Full, Load, Party, PutOff, Queued, Stay},
@@ -42,4 +43,5 @@ pub use self::{
     sharing::SiteByName,
     site::{Sighting, SiteConduct},
     weight::{Conduct, Early, Weighed},
+    wire::lenient,
 };

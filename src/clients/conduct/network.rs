@@ -7,13 +7,16 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::rules::{
     crawlers::{Crawler, Name},
     enforce::EditionId,
 };
 
-/// A network of a client, in few octets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A network of a client, in few octets. JSON has its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub enum Network {
     /// The first 24 bits.
     V4(u32),
@@ -102,6 +105,23 @@ impl fmt::Display for Network {
             Some(address @ IpAddr::V4(_)) => write!(f, "{address}/{v4}"),
             Some(address @ IpAddr::V6(_)) => write!(f, "{address}/{v6}"),
             None => f.write_str("-"),
+        }
+    }
+}
+
+impl From<Network> for String {
+    fn from(network: Network) -> Self {
+        network.to_string()
+    }
+}
+
+impl TryFrom<String> for Network {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match Self::parse(&text) {
+            Self::Hashed(_) => Err("not a network"),
+            network => Ok(network),
         }
     }
 }

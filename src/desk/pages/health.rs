@@ -158,8 +158,8 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
             troubles.push(Trouble { sentence: format!("The {warning}."), link: None });
         }
     }
-    for alerts::NotRenewed { file, reason } in &state.not_renewed {
-        let sentence = format!("The certificate {file} is not renewed: {reason}.");
+    for one in &state.not_renewed {
+        let sentence = format!("The certificate {} is not renewed: {}.", one.file, one.reason);
         troubles.push(Trouble { sentence, link: None });
     }
     for alerts::ListTrouble { url, reason, .. } in &state.lists {

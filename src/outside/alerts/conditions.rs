@@ -14,12 +14,13 @@ use serde_json::{Value, json};
 
 use crate::{
     advice::fronts,
+    outside::tls,
     rules::policy::{Alert, AlertKind},
 };
 
 use super::{
     event::Event,
-    observation::{ListTrouble, NotRenewed, Quarantined, State, Tally},
+    observation::{ListTrouble, Quarantined, State, Tally},
     offenders::{Offender, Offenders},
     rates::{Counts, Name, Rates},
 };
@@ -276,7 +277,7 @@ fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
         let details = json!({ "file": file, "ends": ends });
         add(AlertKind::CertificateExpiring, file, warning, details);
     }
-    for NotRenewed { file, reason } in &state.not_renewed {
+    for tls::Trouble { file, reason } in &state.not_renewed {
         let summary = format!("certificate {file} is not renewed: {reason}");
         let details = json!({ "file": file, "reason": reason });
         add(AlertKind::CertificateNotRenewed, file, summary, details);

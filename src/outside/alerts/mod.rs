@@ -7,15 +7,13 @@
 //! waits for an alert. The conditions are pure. Each receiver has its own conditions, queue and task,
 //! so that a dead one delays no other.
 //!
-//! May use: policy, fronts, fetch, diagnostic, escape, secret_file, metrics, mail. Must not know:
+//! May use: policy, fronts, fetch, diagnostic, escape, secret_file, metrics, mail, tls. Must not know:
 //! violations, publication, gate, proxy, admin, cli.
 
 pub use self::{
     conditions::Watcher,
     event::Event,
-    observation::{
-        Certificate, ListTrouble, NotRenewed, Quarantined, Refusal, State, Tally, Trouble,
-    },
+    observation::{ListTrouble, Quarantined, Refusal, State, Tally, Trouble},
     offenders::Offender,
     receiver::{Receiver, Tested},
     relay::{Handed, REPORT, Relay, Unsent},

@@ -1,12 +1,8 @@
 //! The state that the conditions look at.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::advice::fronts;
-
-/// The time before its end in which a certificate is to be renewed. Programs that renew by themselves do
-/// so a month before. Of a short lifetime, it is the last sixth.
-const RENEWAL: SignedDuration = SignedDuration::from_hours(14 * 24);
+use crate::{advice::fronts, outside::tls};
 
 /// The state of the program at one moment.
 #[derive(Clone, Debug, Default)]
@@ -22,9 +18,9 @@ pub struct State {
     /// The destinations of records that are not written.
     pub troubles: Vec<Trouble>,
     /// The certificates that listeners present.
-    pub certificates: Vec<Certificate>,
+    pub certificates: Vec<tls::Presented>,
     /// The certificates whose renewal failed.
-    pub not_renewed: Vec<NotRenewed>,
+    pub not_renewed: Vec<tls::Trouble>,
     /// The records that were lost since the start.
     pub lost: u64,
     /// What servers in front of Beadle do to its answers.
@@ -73,42 +69,6 @@ pub struct Trouble {
     pub destination: String,
     /// The reason and its repair.
     pub reason: String,
-}
-
-/// A certificate that a listener presents.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Certificate {
-    /// Its file, as it is shown.
-    pub file: String,
-    /// The begin of its validity.
-    pub begins: Timestamp,
-    /// The end of its validity.
-    pub ends: Timestamp,
-}
-
-/// A certificate whose renewal failed. The last good one stays.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotRenewed {
-    /// Its file, as it is shown.
-    pub file: String,
-    /// Why the new files were refused, or the order failed.
-    pub reason: String,
-}
-
-impl Certificate {
-    /// Whether it is to be renewed now.
-    pub fn is_due(&self, now: Timestamp) -> bool {
-        let lifetime = self.ends.duration_since(self.begins);
-        self.ends.duration_since(now) < RENEWAL.min(lifetime / 6)
-    }
-
-    /// What is wrong and how it is repaired, if it is to be renewed.
-    pub fn warning(&self, now: Timestamp) -> Option<String> {
-        let Self { file, ends, .. } = self;
-        let ends = ends.strftime("%F %H:%M:%S UTC");
-        let verb = if self.ends > now { "ends" } else { "ended" };
-        self.is_due(now).then(|| format!("certificate {file} {verb} at {ends}; renew it"))
-    }
 }
 
 /// The requests of one crawler at one site since the start.

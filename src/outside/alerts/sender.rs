@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::{
     sync::mpsc,
-    task::AbortHandle,
+    task::JoinSet,
     time::{interval, sleep},
 };
 
@@ -43,7 +43,7 @@ pub(super) struct Sender {
     queue: mpsc::Sender<Message>,
     /// What became of events.
     news: mpsc::UnboundedReceiver<News>,
-    task: AbortHandle,
+    _task: JoinSet<()>,
 }
 
 impl Sender {
@@ -51,8 +51,9 @@ impl Sender {
     pub(super) fn start(receiver: Receiver, metrics: Arc<Metrics>) -> Self {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
         let (tell, news) = mpsc::unbounded_channel();
-        let task = tokio::spawn(run(receiver, metrics, waiting, tell)).abort_handle();
-        Self { queue, news, task }
+        let mut task = JoinSet::new();
+        task.spawn(run(receiver, metrics, waiting, tell));
+        Self { queue, news, _task: task }
     }
 
     /// Queues an event. Never waits. Whether there was room.
@@ -68,12 +69,6 @@ impl Sender {
     /// What became of events, the next of it.
     pub(super) fn next_news(&mut self) -> Option<News> {
         self.news.try_recv().ok()
-    }
-}
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

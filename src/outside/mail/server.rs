@@ -53,11 +53,7 @@ impl Server {
             let named = |why: &str, help: &str| {
                 refused("password_file", &format!("'{}': {why}", file.display()), help)
             };
-            let help = "write the password into this file, or name another";
-            let bytes = secret_file::secret(file, help, named)?;
-            let password = String::from_utf8(bytes).map_err(|_| named("not UTF-8", help))?;
-            let password = password.trim_end_matches(['\r', '\n']).to_owned();
-            Ok(Credentials::new(user.clone(), password))
+            Ok(Credentials::new(user.clone(), secret_file::password(file, named)?))
         });
         let from = email.from.parse().map_err(|error: AddressError| {
             refused("from", &error.to_string(), "write for example beadle@example.com")

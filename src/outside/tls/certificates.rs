@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
@@ -24,6 +24,10 @@ use super::{
     table::{Resolver, Table},
 };
 
+/// The time before its end in which a certificate is to be renewed. Programs that renew by themselves do
+/// so a month before. Of a short lifetime, it is the last sixth.
+const RENEWAL: SignedDuration = SignedDuration::from_hours(14 * 24);
+
 /// The certificates of all listeners, and the challenges of their orders.
 #[derive(Debug, Default)]
 pub struct Certificates {
@@ -32,7 +36,7 @@ pub struct Certificates {
     stirred: Notify,
 }
 
-/// The end of a certificate that a listener presents.
+/// A certificate that a listener presents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Presented {
     /// Its file, as it is shown.
@@ -213,6 +217,22 @@ impl Certificates {
     /// Waits until the files were read again, or other hosts are wanted.
     pub async fn stirred(&self) {
         self.stirred.notified().await;
+    }
+}
+
+impl Presented {
+    /// Whether it is to be renewed now.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        let lifetime = self.ends.duration_since(self.begins);
+        self.ends.duration_since(now) < RENEWAL.min(lifetime / 6)
+    }
+
+    /// What is wrong and how it is repaired, if it is to be renewed.
+    pub fn warning(&self, now: Timestamp) -> Option<String> {
+        let Self { file, ends, .. } = self;
+        let ends = ends.strftime("%F %H:%M:%S UTC");
+        let verb = if self.ends > now { "ends" } else { "ended" };
+        self.is_due(now).then(|| format!("certificate {file} {verb} at {ends}; renew it"))
     }
 }
 

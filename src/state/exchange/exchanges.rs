@@ -23,7 +23,7 @@ use super::{
     failure::Failure,
     load::load,
     member::Member,
-    replies::{self, Replies},
+    replies::Replies,
     round::{Answer, READ_AT_ONCE, Round},
     server::Link,
     settings::Settings,
@@ -150,16 +150,15 @@ impl Member {
         for _ in 0..3 {
             let mut commands = Pipeline::new();
             commands.cmd("TIME");
-            commands.cmd("GET").arg(self.settings.keys.mark());
-            commands.cmd("HGET").arg(self.settings.keys.beats()).arg(&self.settings.node);
+            commands.cmd("GET").arg(&self.settings.keys.mark);
+            commands.cmd("HGET").arg(&self.settings.keys.beats).arg(&self.settings.node);
             let sent = self.moment().steady;
             let mut replies = self.ask(&commands).await?;
             let received = self.moment().steady;
-            let time = replies::time(replies.next()?);
-            let time = time.ok_or_else(|| Failure::Odd("no time".to_owned()))?;
-            self.state.clocks.note(sent, received, time);
-            let mark = replies::text(replies.next()?);
-            let beat = replies::bytes(replies.next()?).and_then(|text| Beat::read(&text));
+            self.state.clocks.note(sent, received, replies.time()?);
+            let mark: Option<String> = replies.next()?;
+            let beat: Option<Vec<u8>> = replies.next()?;
+            let beat = beat.and_then(|text| Beat::read(&text));
             // An older copy of the data, or a replica that lags, has the mark and an older beat.
             let is_older = beat.is_none_or(|beat| self.gossip.is_beyond(&beat));
             self.compare_mark(mark.filter(|_| !is_older));

@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::state::fleet::{
-    Beat, News, Position, Statement, Told, VERSION,
-    registers::{Entry, entries},
-    split,
+    Beat, News, Position, Statement, Told, VERSION, json, registers::Entries,
 };
 
 /// The most messages that wait. Beyond it nothing more is collected; it stays where it is.
@@ -31,7 +29,7 @@ pub(super) struct Gossip {
 pub(super) struct Message {
     number: u64,
     pub(super) text: String,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Entries,
 }
 
 impl Gossip {
@@ -52,7 +50,7 @@ impl Gossip {
 
     /// Adds everything that requests changed until `at`.
     pub(super) fn collect(&mut self, told: Told, at: i64) {
-        for part in split(told) {
+        for part in told.split() {
             self.add(part, None, at);
         }
         self.collected_at = self.collected_at.max(at);
@@ -65,19 +63,11 @@ impl Gossip {
     }
 
     fn add(&mut self, told: Told, serves: Option<Statement>, at: i64) {
-        self.push(News { serves, ..self.news(told, at) });
-    }
-
-    /// The next message.
-    fn news(&self, told: Told, at: i64) -> News {
-        let (node, run, seq) = (self.node.clone(), self.run.clone(), self.number + 1);
-        News { v: VERSION, node, run, seq, at, told, serves: None }
-    }
-
-    fn push(&mut self, news: News) {
-        self.number = news.seq;
-        let entries = entries(&self.run, &news.told);
-        self.waiting.push_back(Message { number: news.seq, text: news.text(), entries });
+        self.number += 1;
+        let (node, run, seq) = (self.node.clone(), self.run.clone(), self.number);
+        let entries = Entries::of(&run, &told);
+        let text = json(&News { v: VERSION, node, run, seq, at, told, serves });
+        self.waiting.push_back(Message { number: seq, text, entries });
     }
 
     /// The messages of the next exchange.

@@ -67,7 +67,7 @@ impl Member {
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return };
         let unknown = Observations { forgotten: Some(moment.now), ..Observations::default() };
-        self.gossip.collect(Told::of(&unknown, shift), now);
+        self.gossip.collect(Told::of(unknown.clone(), shift), now);
         self.learn("lost runs", unknown, moment);
     }
 
@@ -90,7 +90,7 @@ impl Member {
         let (mut new, mut odd) = (0, 0);
         for (position, text) in entries {
             self.state.cursor = self.state.cursor.max(position);
-            let Some(news) = News::read(&text) else {
+            let Some(mut news) = News::read(&text) else {
                 odd += 1;
                 continue;
             };
@@ -115,7 +115,7 @@ impl Member {
                 continue;
             }
             new += 1;
-            let seen = news.told.observations(shift, now.saturating_sub(OLD));
+            let seen = std::mem::take(&mut news.told).observations(shift, now.saturating_sub(OLD));
             self.learn(&news.run, seen, moment);
             self.state.take_statement(&news);
         }

@@ -1,18 +1,13 @@
 //! The registers, read whole: at the start, after a gap, and after the server lost its data.
 
-use redis::{Pipeline, cmd};
+use redis::{Pipeline, Value, cmd};
 
 use crate::{
-    clients::conduct::{Observations, RungStep},
+    clients::conduct::Observations,
     state::fleet::{Beat, Position, Report, Shift, registers},
 };
 
-use super::{
-    failure::Failure,
-    key_names::Keys,
-    replies::{self, Replies},
-    server::Link,
-};
+use super::{failure::Failure, kept::Kept, key_names::Keys, replies::Replies, server::Link};
 
 /// How many members are read at once.
 const AT_ONCE: usize = 5_000;
@@ -44,36 +39,34 @@ pub(super) async fn load(
     // Every message up to the cursor is in the registers, which are written first.
     let mut commands = Pipeline::new();
     let mut last = cmd("XREVRANGE");
-    commands.add_command(last.arg(keys.news()).arg("+").arg("-").arg("COUNT").arg(1).clone());
-    let mut replies = Replies::new(link.ask(&commands).await?);
-    let newest = replies::list(replies.next()?).into_iter().next();
-    let id = newest.and_then(|entry| replies::list(entry).into_iter().next());
-    let id = id.and_then(replies::text).and_then(|id| Position::parse(&id));
-    let mut found = Registers { cursor: id.unwrap_or_default(), ..Registers::default() };
+    commands.add_command(last.arg(&keys.news).arg("+").arg("-").arg("COUNT").arg(1).clone());
+    let newest: Vec<(String, Value)> = Replies::new(link.ask(&commands).await?).next()?;
+    let cursor = newest.first().and_then(|(id, _)| Position::parse(id)).unwrap_or_default();
+    let mut found = Registers { cursor, ..Registers::default() };
     let mut commands = Pipeline::new();
-    commands.cmd("HVALS").arg(keys.beats());
-    for key in [keys.first(), keys.last(), keys.rungs(), keys.openings()] {
+    commands.cmd("HVALS").arg(&keys.beats);
+    for key in [&keys.first, &keys.last, &keys.rungs, &keys.openings] {
         commands.cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES");
     }
     for key in [keys.ladder(now), keys.ladder_before(now)] {
         commands.cmd("HGETALL").arg(key);
     }
     let mut replies = Replies::new(link.ask(&commands).await?);
-    let beats = replies::list(replies.next()?).into_iter().filter_map(replies::bytes);
-    found.beats = beats.filter_map(|text| Beat::read(&text)).collect();
-    let (first, last) = (replies::scored(replies.next()?), replies::scored(replies.next()?));
-    found.editions = periods(&first, &last);
-    let steps = replies::scored(replies.next()?).into_iter();
-    let steps = steps.filter_map(|(member, at)| registers::step_of(&member, at, shift));
-    found.seen.steps = latest(steps.collect());
-    let openings = replies::scored(replies.next()?).into_iter();
+    let beats: Vec<Vec<u8>> = replies.next()?;
+    found.beats = beats.iter().filter_map(|text| Beat::read(text)).collect();
+    found.editions = periods(&replies.scored()?, &replies.scored()?);
+    let steps = replies.scored()?.into_iter();
+    let steps = steps.filter_map(|(member, at)| registers::step_of(&member, at, shift)).collect();
+    let openings = replies.scored()?.into_iter();
     let openings = openings.filter_map(|(member, at)| registers::opening_of(&member, at, shift));
-    found.seen.openings = openings.collect();
+    let openings = openings.collect();
+    let mut last = Kept::default();
+    last.keep(&Observations { steps, openings, ..Observations::default() });
+    found.seen = last.all();
     for _ in 0..2 {
-        for (field, value) in replies::pairs(replies.next()?) {
-            let value = replies::bytes(value).unwrap_or_default();
-            let count = registers::count_of(&field, &value, shift);
-            let Some((run, count)) = count else { continue };
+        let counts: Vec<(Vec<u8>, Vec<u8>)> = replies.next()?;
+        for (field, value) in counts {
+            let Some((run, count)) = registers::count_of(&field, &value, shift) else { continue };
             match found.counts.iter_mut().find(|(other, _)| *other == run) {
                 Some((_, known)) => known.ladder.push(count),
                 None => {
@@ -89,11 +82,11 @@ pub(super) async fn load(
         // The latest first: a fetch meanwhile moves a row to a page that was read, and the others by one
         // place back, where they come twice. The other way round, one would be skipped.
         let mut range = cmd("ZREVRANGEBYSCORE");
-        range.arg(keys.fetches()).arg("+inf").arg(oldest).arg("WITHSCORES");
+        range.arg(&keys.fetches).arg("+inf").arg(oldest).arg("WITHSCORES");
         let mut commands = Pipeline::new();
         commands.add_command(range.arg("LIMIT").arg(offset).arg(AT_ONCE).clone());
         let mut replies = Replies::new(link.ask(&commands).await?);
-        let some = replies::scored(replies.next()?);
+        let some = replies.scored()?;
         let is_last = some.len() < AT_ONCE;
         for (member, at) in &some {
             let forgotten = registers::forgotten_of(member, *at, shift);
@@ -123,27 +116,10 @@ pub(super) async fn reports(
     let mut replies = Replies::new(link.ask(&commands).await?);
     let mut reports = Vec::new();
     for _ in beats {
-        let report = replies::bytes(replies.next()?);
+        let report: Option<Vec<u8>> = replies.next()?;
         reports.extend(report.and_then(|text| Report::read(&text)));
     }
     Ok(reports)
-}
-
-/// The last step of each crawler.
-fn latest(steps: Vec<RungStep>) -> Vec<RungStep> {
-    let mut last: Vec<RungStep> = Vec::with_capacity(steps.len());
-    let mut places = std::collections::HashMap::new();
-    for step in steps {
-        match places.get(&step.key).and_then(|at: &usize| last.get_mut(*at)) {
-            Some(known) if known.at > step.at => {}
-            Some(known) => *known = step,
-            None => {
-                places.insert(step.key.clone(), last.len());
-                last.push(step);
-            }
-        }
-    }
-    last
 }
 
 /// Site, edition, first and last time of each edition in the registers.

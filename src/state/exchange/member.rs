@@ -1,7 +1,7 @@
 //! This node as a member of the fleet: its connection, what it tells and what it knows.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 use crate::{
-    clients::conduct::{LadderKey, Observations, Opening, RungStep, SiteConduct},
+    clients::conduct::{Observations, SiteConduct},
     formats::valkey::Endpoint,
     rules::{
         enforce::{Edition, Moment, Site},
@@ -23,7 +23,7 @@ use crate::{
 };
 
 use super::{
-    absence::Absence, failure::Failure, gossip::Gossip, others::State, server::Link,
+    absence::Absence, failure::Failure, gossip::Gossip, kept::Kept, others::State, server::Link,
     settings::Settings,
 };
 
@@ -33,15 +33,13 @@ const ALONE_AFTER: Duration = Duration::from_secs(9);
 /// The pauses between attempts to connect.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// The most rungs and openings that this node can write again.
-const MOST_KEPT: usize = 20_000;
 
 /// This node.
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) settings: Settings,
     pub(super) handles: Handles,
-    pub(super) announcements: mpsc::Receiver<Announcement>,
+    pub(super) announcements: mpsc::UnboundedReceiver<Announcement>,
     pub(super) learned: mpsc::Sender<Learned>,
     pub(super) link: Option<Link>,
     /// The server that another one named.
@@ -121,13 +119,6 @@ pub(super) struct Dues {
     pub(super) statement: Duration,
     pub(super) notices: Duration,
     pause: Duration,
-}
-
-/// The last rungs and openings of the fleet, for a server that lost them.
-#[derive(Debug, Default)]
-pub(super) struct Kept {
-    steps: HashMap<LadderKey, RungStep>,
-    openings: HashMap<String, Opening>,
 }
 
 /// The present trouble with the server.
@@ -278,39 +269,5 @@ impl Member {
     /// Why this node is degraded, as far as the fleet goes.
     pub(super) fn trouble(&self) -> Option<&'static str> {
         self.trouble.code
-    }
-}
-
-impl Kept {
-    /// Keeps the last step of each crawler and the last opening of each site.
-    pub(super) fn keep(&mut self, observations: &Observations) {
-        if self.steps.len() > MOST_KEPT {
-            self.steps.clear();
-        }
-        if self.openings.len() > MOST_KEPT {
-            self.openings.clear();
-        }
-        for step in &observations.steps {
-            let known = self.steps.entry(step.key.clone()).or_insert_with(|| step.clone());
-            if known.at < step.at {
-                known.clone_from(step);
-            }
-        }
-        for opening in &observations.openings {
-            let known =
-                self.openings.entry(opening.site.clone()).or_insert_with(|| opening.clone());
-            if known.at < opening.at {
-                known.clone_from(opening);
-            }
-        }
-    }
-
-    /// All of them.
-    pub(super) fn all(&self) -> Observations {
-        let mut steps: Vec<RungStep> = self.steps.values().cloned().collect();
-        steps.sort_by_key(|step| step.at);
-        let mut openings: Vec<Opening> = self.openings.values().cloned().collect();
-        openings.sort_by_key(|opening| opening.at);
-        Observations { steps, openings, ..Observations::default() }
     }
 }

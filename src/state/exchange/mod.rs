@@ -19,6 +19,7 @@ mod exchanges; // one exchange after the other
 mod failure; // why the server does not answer
 mod gossip; // messages that wait for the server
 mod hear; // what this node hears
+mod kept; // the last rungs and openings
 mod key_names; // the names of keys
 mod load; // registers, read whole
 mod member; // this node

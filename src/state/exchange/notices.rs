@@ -3,7 +3,7 @@
 use crate::{
     outside::alerts::{Event, Handed},
     rules::policy::AlertKind,
-    state::fleet::{Notice, Shift, VERSION},
+    state::fleet::{Notice, Shift, VERSION, json},
 };
 
 use super::member::Member;
@@ -26,7 +26,7 @@ impl Member {
                 details: event.details.clone(),
                 webhook: webhook.clone(),
             };
-            (id.clone(), notice.text())
+            (id.clone(), json(&notice))
         };
         handed.iter().map(notice).collect()
     }

@@ -4,13 +4,7 @@ use redis::Pipeline;
 
 use crate::state::fleet::{Beat, Report};
 
-use super::{
-    failure::Failure,
-    load::reports,
-    replies::{self, Replies},
-    server::Link,
-    settings::Settings,
-};
+use super::{failure::Failure, load::reports, replies::Replies, server::Link, settings::Settings};
 
 /// The nodes of a fleet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,13 +42,12 @@ pub async fn overview(settings: &Settings) -> Result<Overview, Failure> {
 
 async fn ask(link: &mut Link, settings: &Settings) -> Result<Overview, Failure> {
     let mut commands = Pipeline::new();
-    commands.cmd("HVALS").arg(settings.keys.beats());
+    commands.cmd("HVALS").arg(&settings.keys.beats);
     commands.cmd("TIME");
     let mut replies = Replies::new(link.ask(&commands).await?);
-    let beats = replies::list(replies.next()?).into_iter().filter_map(replies::bytes);
-    let mut beats: Vec<Beat> = beats.filter_map(|text| Beat::read(&text)).collect();
-    let time = replies::time(replies.next()?);
-    let time = time.ok_or_else(|| Failure::Odd("no time".to_owned()))?;
+    let beats: Vec<Vec<u8>> = replies.next()?;
+    let mut beats: Vec<Beat> = beats.iter().filter_map(|text| Beat::read(text)).collect();
+    let time = replies.time()?;
     beats.retain(|beat| !beat.gone);
     beats.sort_by(|a, b| a.node.cmp(&b.node));
     let reports = reports(link, &settings.keys, &beats).await?;

@@ -1,6 +1,6 @@
-//! The values of an answer, read without a guess: what has another form is a failure.
+//! The answers to the commands of a pipeline, read without a guess: another form is a failure.
 
-use redis::Value;
+use redis::{FromRedisValue, Value, from_redis_value};
 
 use super::failure::Failure;
 
@@ -14,90 +14,36 @@ impl Replies {
     }
 
     /// The next answer.
-    pub(super) fn next(&mut self) -> Result<Value, Failure> {
+    pub(super) fn next<T: FromRedisValue>(&mut self) -> Result<T, Failure> {
         match self.0.next() {
             None => Err(Failure::Odd("too few answers".to_owned())),
             Some(Value::ServerError(error)) => Err(Failure::of(&error)),
-            Some(value) => Ok(value),
+            Some(value) => from_redis_value(value).map_err(|error| Failure::Odd(error.to_string())),
         }
     }
 
     /// Takes answers that say no more than that nothing failed.
     pub(super) fn skip(&mut self, count: usize) -> Result<(), Failure> {
-        (0..count).try_for_each(|_| self.next().map(drop))
+        (0..count).try_for_each(|_| self.next::<Value>().map(drop))
     }
-}
 
-/// The octets of a text.
-pub(super) fn bytes(value: Value) -> Option<Vec<u8>> {
-    match value {
-        Value::BulkString(bytes) => Some(bytes),
-        Value::SimpleString(text) => Some(text.into_bytes()),
-        Value::Int(number) => Some(number.to_string().into_bytes()),
-        Value::Double(number) => Some(number.to_string().into_bytes()),
-        _ => None,
+    /// Members with their scores, which are written with a point or an exponent if they are large.
+    pub(super) fn scored(&mut self) -> Result<Vec<(Vec<u8>, i64)>, Failure> {
+        let members: Vec<(Vec<u8>, f64)> = self.next()?;
+        Ok(members.into_iter().map(|(member, score)| (member, score as i64)).collect())
     }
-}
 
-pub(super) fn text(value: Value) -> Option<String> {
-    String::from_utf8(bytes(value)?).ok()
-}
-
-/// A whole number; scores are written with a point or an exponent if they are large.
-pub(super) fn number(value: Value) -> Option<i64> {
-    match value {
-        Value::Int(number) => Some(number),
-        other => {
-            let text = text(other)?;
-            text.parse().ok().or_else(|| text.parse::<f64>().ok().map(|score| score as i64))
-        }
+    /// The entries of a stream, each with its id and its only text.
+    pub(super) fn entries(&mut self) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+        type Entry = (String, Vec<(String, Vec<u8>)>);
+        let streams: Vec<(String, Vec<Entry>)> = self.next()?;
+        let entries = streams.into_iter().flat_map(|(_, entries)| entries);
+        Ok(entries.filter_map(|(id, fields)| Some((id, fields.into_iter().next()?.1))).collect())
     }
-}
 
-/// The items of a list.
-pub(super) fn list(value: Value) -> Vec<Value> {
-    match value {
-        Value::Array(items) | Value::Set(items) => items,
-        Value::Map(pairs) => pairs.into_iter().flat_map(|(key, value)| [key, value]).collect(),
-        _ => Vec::new(),
+    /// Microseconds of the answer to TIME.
+    pub(super) fn time(&mut self) -> Result<i64, Failure> {
+        let (seconds, micros): (i64, i64) = self.next()?;
+        Ok(seconds.saturating_mul(1_000_000).saturating_add(micros))
     }
-}
-
-/// The pairs of a list such as the fields of a hash, or members with their scores.
-pub(super) fn pairs(value: Value) -> Vec<(Vec<u8>, Value)> {
-    let mut items = list(value).into_iter();
-    let mut pairs = Vec::new();
-    while let (Some(first), Some(second)) = (items.next(), items.next()) {
-        if let Some(first) = bytes(first) {
-            pairs.push((first, second));
-        }
-    }
-    pairs
-}
-
-/// Members with their scores.
-pub(super) fn scored(value: Value) -> Vec<(Vec<u8>, i64)> {
-    let pairs = pairs(value).into_iter();
-    pairs.filter_map(|(member, score)| Some((member, number(score)?))).collect()
-}
-
-/// The entries of a stream: position and text.
-pub(super) fn entries(value: Value) -> Vec<(String, Vec<u8>)> {
-    // [[key, [[id, [field, text]], …]]]
-    let streams = list(value).into_iter().map(list);
-    let entries = streams.filter_map(|mut stream| stream.pop()).flat_map(list);
-    let entry = |value: Value| {
-        let mut parts = list(value).into_iter();
-        let id = text(parts.next()?)?;
-        let fields = pairs(parts.next()?);
-        Some((id, fields.into_iter().next().and_then(|(_, text)| bytes(text))?))
-    };
-    entries.filter_map(entry).collect()
-}
-
-/// Microseconds of the answer to TIME.
-pub(super) fn time(value: Value) -> Option<i64> {
-    let mut parts = list(value).into_iter().filter_map(number);
-    let (seconds, micros) = (parts.next()?, parts.next()?);
-    seconds.checked_mul(1_000_000)?.checked_add(micros)
 }

@@ -10,15 +10,13 @@ use redis::{Pipeline, cmd};
 
 use crate::{
     rules::enforce::EditionId,
-    state::fleet::{Beat, Position, Report, Served, registers},
+    state::fleet::{
+        Beat, Position, Report, Served, json,
+        registers::{self, Dated, Entries},
+    },
 };
 
-use super::{
-    failure::Failure,
-    gossip::Gossip,
-    key_names::Keys,
-    replies::{self, Replies},
-};
+use super::{failure::Failure, gossip::Gossip, key_names::Keys, replies::Replies};
 
 /// The most messages that are kept, about.
 const MOST_NEWS: i64 = 100_000;
@@ -93,12 +91,12 @@ impl Round<'_> {
     /// The commands. After the beats, the answers of so many only have to be no errors.
     pub(super) fn commands(&self) -> (Pipeline, usize) {
         let mut all = Pipeline::new();
-        all.cmd("HVALS").arg(self.keys.beats());
+        all.cmd("HVALS").arg(&self.keys.beats);
         self.write_editions(&mut all);
         self.write_registers(&mut all);
         for message in self.gossip.next() {
             let mut add = cmd("XADD");
-            add.arg(self.keys.news()).arg("MAXLEN").arg("~").arg(MOST_NEWS);
+            add.arg(&self.keys.news).arg("MAXLEN").arg("~").arg(MOST_NEWS);
             all.add_command(add.arg("*").arg("n").arg(&message.text).clone());
         }
         self.write_report(&mut all);
@@ -106,34 +104,34 @@ impl Round<'_> {
             self.trim(&mut all);
         }
         if !self.removed.is_empty() {
-            all.cmd("HDEL").arg(self.keys.beats()).arg(self.removed);
+            all.cmd("HDEL").arg(&self.keys.beats).arg(self.removed);
         }
-        all.cmd("HSET").arg(self.keys.beats()).arg(&self.beat.node).arg(self.beat.text());
+        all.cmd("HSET").arg(&self.keys.beats).arg(&self.beat.node).arg(json(self.beat));
         if let Some(has_lease) = self.lease {
             if has_lease {
-                all.cmd("PEXPIRE").arg(self.keys.lease()).arg(LEASE);
+                all.cmd("PEXPIRE").arg(&self.keys.lease).arg(LEASE);
             }
             let mut take = cmd("SET");
-            take.arg(self.keys.lease()).arg(&self.gossip.run).arg("NX").arg("PX").arg(LEASE);
+            take.arg(&self.keys.lease).arg(&self.gossip.run).arg("NX").arg("PX").arg(LEASE);
             all.add_command(take);
         }
         self.write_notices(&mut all);
-        all.cmd("SET").arg(self.keys.mark()).arg(self.mark).arg("NX");
+        all.cmd("SET").arg(&self.keys.mark).arg(self.mark).arg("NX");
         let writes = all.len() - 1;
-        all.cmd("GET").arg(self.keys.mark());
+        all.cmd("GET").arg(&self.keys.mark);
         if self.lease.is_some() {
-            all.cmd("GET").arg(self.keys.lease());
+            all.cmd("GET").arg(&self.keys.lease);
         }
         if self.reads_notices {
-            all.cmd("HGETALL").arg(self.keys.notices());
-            all.cmd("HGETALL").arg(self.keys.reports());
+            all.cmd("HGETALL").arg(&self.keys.notices);
+            all.cmd("HGETALL").arg(&self.keys.reports);
         }
         for id in &self.wanted {
             all.cmd("GET").arg(self.keys.edition(&id.to_string()));
         }
         let mut read = cmd("XREAD");
         read.arg("COUNT").arg(READ_AT_ONCE).arg("STREAMS");
-        all.add_command(read.arg(self.keys.news()).arg(self.cursor.to_string()).clone());
+        all.add_command(read.arg(&self.keys.news).arg(self.cursor.to_string()).clone());
         all.cmd("TIME");
         (all, writes)
     }
@@ -147,59 +145,54 @@ impl Round<'_> {
     }
 
     fn write_registers(&self, all: &mut Pipeline) {
-        let mut fetches = cmd("ZADD");
-        fetches.arg(self.keys.fetches()).arg("GT");
-        let mut rungs = cmd("ZADD");
-        rungs.arg(self.keys.rungs()).arg("GT");
-        let mut openings = cmd("ZADD");
-        openings.arg(self.keys.openings()).arg("GT");
-        let mut ladder = cmd("HSET");
-        ladder.arg(self.keys.ladder(self.now));
-        let mut counts = [0_usize; 4];
-        for entry in self.gossip.next().flat_map(|message| &message.entries) {
-            use registers::Entry::{Fetch, Ladder, Opening, Rung};
-            let (number, command, first, second) = match entry {
-                Fetch(member, at) => (0, &mut fetches, at.to_string(), member),
-                Rung(member, at) => (1, &mut rungs, at.to_string(), member),
-                Opening(member, at) => (2, &mut openings, at.to_string(), member),
-                Ladder(field, value) => (3, &mut ladder, field.clone(), value),
-            };
-            command.arg(first).arg(second);
-            if let Some(count) = counts.get_mut(number) {
-                *count += 1;
-            }
-        }
-        let expiries = [
-            (fetches, self.keys.fetches(), WEEK + DAY),
-            (rungs, self.keys.rungs(), WEEK),
-            (openings, self.keys.openings(), DAY),
-            (ladder, self.keys.ladder(self.now), HOURS),
+        type Rows = fn(&Entries) -> &[Dated];
+        let registers: [(&String, i64, Rows); 3] = [
+            (&self.keys.fetches, WEEK + DAY, |entries| &entries.fetches),
+            (&self.keys.rungs, WEEK, |entries| &entries.rungs),
+            (&self.keys.openings, DAY, |entries| &entries.openings),
         ];
-        for ((command, key, lifetime), count) in expiries.into_iter().zip(counts) {
-            if count > 0 {
-                all.add_command(command);
+        for (key, lifetime, of) in registers {
+            let mut rows = self.gossip.next().flat_map(|message| of(&message.entries)).peekable();
+            if rows.peek().is_some() {
+                let mut add = cmd("ZADD");
+                add.arg(key).arg("GT");
+                for (member, at) in rows {
+                    add.arg(*at).arg(member);
+                }
+                all.add_command(add);
                 all.cmd("PEXPIRE").arg(key).arg(lifetime);
             }
+        }
+        let mut counts = self.gossip.next().flat_map(|message| &message.entries.ladder).peekable();
+        if counts.peek().is_some() {
+            let key = self.keys.ladder(self.now);
+            let mut set = cmd("HSET");
+            set.arg(&key);
+            for (field, value) in counts {
+                set.arg(field).arg(value);
+            }
+            all.add_command(set);
+            all.cmd("PEXPIRE").arg(key).arg(HOURS);
         }
     }
 
     fn write_notices(&self, all: &mut Pipeline) {
-        let key = self.keys.notices();
+        let key = &self.keys.notices;
         if !self.notices.is_empty() {
             let mut keep = cmd("HSET");
-            keep.arg(&key);
+            keep.arg(key);
             for (id, text) in &self.notices {
                 keep.arg(id).arg(text);
             }
             all.add_command(keep);
-            all.cmd("PEXPIRE").arg(&key).arg(DAY);
+            all.cmd("PEXPIRE").arg(key).arg(DAY);
         }
         if !self.settled.is_empty() {
             all.cmd("HDEL").arg(key).arg(self.settled);
         }
         for (key, second) in &self.reported {
-            all.cmd("HSET").arg(self.keys.reports()).arg(key).arg(*second);
-            all.cmd("PEXPIRE").arg(self.keys.reports()).arg(10 * WEEK);
+            all.cmd("HSET").arg(&self.keys.reports).arg(key).arg(*second);
+            all.cmd("PEXPIRE").arg(&self.keys.reports).arg(10 * WEEK);
         }
     }
 
@@ -208,14 +201,14 @@ impl Round<'_> {
         let key = self.keys.report(&report.node);
         match self.beat.gone {
             true => all.cmd("DEL").arg(key),
-            false => all.cmd("SET").arg(key).arg(report.text()).arg("PX").arg(DAY),
+            false => all.cmd("SET").arg(key).arg(json(report)).arg("PX").arg(DAY),
         };
         if report.serves.editions.is_empty() && self.periods.is_empty() {
             return;
         }
         let (mut first, mut last) = (cmd("ZADD"), cmd("ZADD"));
-        first.arg(self.keys.first()).arg("LT");
-        last.arg(self.keys.last()).arg("GT");
+        first.arg(&self.keys.first).arg("LT");
+        last.arg(&self.keys.last).arg("GT");
         for Served { site, edition, since } in &report.serves.editions {
             let member = registers::edition_member(site, edition);
             first.arg(*since).arg(&member);
@@ -227,7 +220,7 @@ impl Round<'_> {
         }
         all.add_command(first);
         all.add_command(last);
-        for key in [self.keys.first(), self.keys.last()] {
+        for key in [&self.keys.first, &self.keys.last] {
             all.cmd("PEXPIRE").arg(key).arg(WEEK + DAY);
         }
     }
@@ -236,53 +229,38 @@ impl Round<'_> {
     fn trim(&self, all: &mut Pipeline) {
         let oldest = |age: i64| format!("({}", self.now.saturating_sub(age));
         for (key, age, most) in [
-            (self.keys.fetches(), WEEK + DAY, MOST_FETCHES),
-            (self.keys.rungs(), WEEK, MOST_ROWS),
-            (self.keys.openings(), DAY, MOST_ROWS),
-            (self.keys.last(), WEEK + DAY, MOST_ROWS),
+            (&self.keys.fetches, WEEK + DAY, MOST_FETCHES),
+            (&self.keys.rungs, WEEK, MOST_ROWS),
+            (&self.keys.openings, DAY, MOST_ROWS),
+            (&self.keys.last, WEEK + DAY, MOST_ROWS),
         ] {
-            all.cmd("ZREMRANGEBYSCORE").arg(&key).arg("-inf").arg(oldest(age));
-            all.cmd("ZREMRANGEBYRANK").arg(&key).arg(0).arg(-(most + 1));
+            all.cmd("ZREMRANGEBYSCORE").arg(key).arg("-inf").arg(oldest(age));
+            all.cmd("ZREMRANGEBYRANK").arg(key).arg(0).arg(-(most + 1));
         }
-        all.cmd("ZREMRANGEBYRANK").arg(self.keys.first()).arg(0).arg(-(2 * MOST_ROWS + 1));
+        all.cmd("ZREMRANGEBYRANK").arg(&self.keys.first).arg(0).arg(-(2 * MOST_ROWS + 1));
         let kept = self.now.saturating_sub(KEPT);
-        all.cmd("XTRIM").arg(self.keys.news()).arg("MINID").arg("~").arg(kept.max(0));
-        all.cmd("PEXPIRE").arg(self.keys.beats()).arg(WEEK);
+        all.cmd("XTRIM").arg(&self.keys.news).arg("MINID").arg("~").arg(kept.max(0));
+        all.cmd("PEXPIRE").arg(&self.keys.beats).arg(WEEK);
     }
 
     /// Reads the answers to [`Self::commands`].
     pub(super) fn read(&self, mut replies: Replies, writes: usize) -> Result<Answer, Failure> {
-        let beats = replies::list(replies.next()?).into_iter().filter_map(replies::bytes);
-        let beats = beats.filter_map(|text| Beat::read(&text)).collect();
+        let beats: Vec<Vec<u8>> = replies.next()?;
+        let beats = beats.iter().filter_map(|text| Beat::read(text)).collect();
         replies.skip(writes)?;
-        let mark = replies::text(replies.next()?);
-        let lease = match self.lease {
-            Some(_) => replies::text(replies.next()?),
-            None => None,
+        let mark = replies.next()?;
+        let lease = if self.lease.is_some() { replies.next()? } else { None };
+        let (notices, reported) = match self.reads_notices {
+            true => (replies.next()?, replies.next()?),
+            false => Default::default(),
         };
-        let mut pairs = || match self.reads_notices {
-            true => Ok(replies::pairs(replies.next()?)),
-            false => Ok::<_, Failure>(Vec::new()),
-        };
-        let (notices, reported) = (pairs()?, pairs()?);
         let mut editions = Vec::new();
         for id in &self.wanted {
-            editions.push((*id, replies::bytes(replies.next()?)));
+            editions.push((*id, replies.next()?));
         }
-        let entries = replies::entries(replies.next()?).into_iter();
+        let entries = replies.entries()?.into_iter();
         let entries = entries.filter_map(|(id, text)| Some((Position::parse(&id)?, text)));
-        let entries = entries.collect();
-        let time = replies::time(replies.next()?);
-        let time = time.ok_or_else(|| Failure::Odd("no time".to_owned()))?;
-        let notices = notices
-            .into_iter()
-            .filter_map(|(id, text)| Some((String::from_utf8(id).ok()?, replies::bytes(text)?)));
-        let notices = notices.collect();
-        let second = |value| String::from_utf8(replies::bytes(value)?).ok()?.parse().ok();
-        let reported = reported
-            .into_iter()
-            .filter_map(|(key, value)| Some((String::from_utf8(key).ok()?, second(value)?)));
-        let reported = reported.collect();
+        let (entries, time) = (entries.collect(), replies.time()?);
         Ok(Answer { beats, entries, time, mark, editions, lease, notices, reported })
     }
 }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::formats::valkey::{Endpoint, Mode};
 
-use super::{failure::Failure, replies, settings::Settings};
+use super::{failure::Failure, replies::Replies, settings::Settings};
 
 /// The most time to connect.
 const CONNECT: Duration = Duration::from_secs(3);
@@ -117,13 +117,11 @@ async fn ask_sentinel(
         link = connect(sentinel, login, settings).await?;
         answer = answer_of(&mut link, &question).await;
     }
-    let mut parts = replies::list(answer?).into_iter().filter_map(replies::text);
-    let (host, port) = (parts.next(), parts.next().and_then(|port| port.parse().ok()));
-    Ok(host.zip(port).map(|(host, port)| Endpoint { host, port }))
+    Ok(answer?.map(|(host, port)| Endpoint { host, port }))
 }
 
-async fn answer_of(link: &mut Link, question: &Pipeline) -> Result<Value, Failure> {
-    replies::Replies::new(link.ask(question).await?).next()
+async fn answer_of(link: &mut Link, question: &Pipeline) -> Result<Option<(String, u16)>, Failure> {
+    Replies::new(link.ask(question).await?).next()
 }
 
 async fn connect(

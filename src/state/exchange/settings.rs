@@ -50,16 +50,8 @@ impl Settings {
         let password = match &fleet.password_file {
             None => std::env::var(PASSWORD).ok().filter(|password| !password.is_empty()),
             Some(file) => {
-                let help = "write the password into this file, or name another";
                 let named = |why: &str, help: &str| refused("password_file", file, why, help);
-                let bytes = secret_file::secret(file, help, named)?;
-                let text = String::from_utf8(bytes)
-                    .map_err(|_| refused("password_file", file, "not UTF-8", help))?;
-                let text = text.trim_end_matches(['\r', '\n']).to_owned();
-                if text.is_empty() {
-                    return Err(refused("password_file", file, "it is empty", help));
-                }
-                Some(text)
+                Some(secret_file::password(file, named)?)
             }
         };
         let authorities = match &fleet.ca_file {

@@ -60,7 +60,7 @@ impl Member {
         if self.gossip.has_room() {
             let observations = self.handles.conduct.collect(moment);
             self.kept.keep(&observations);
-            self.gossip.collect(Told::of(&observations, shift), now);
+            self.gossip.collect(Told::of(observations, shift), now);
         }
     }
 
@@ -70,7 +70,7 @@ impl Member {
         let (fetches, forgotten) = (ledger.all(), ledger.forgotten());
         let all = Observations { fetches, forgotten, ..self.kept.all() };
         self.rewrites = true;
-        self.gossip.collect(Told::of(&all, shift), now);
+        self.gossip.collect(Told::of(all, shift), now);
         self.written.clear();
         self.statement = Statement::default();
         self.dues.report = Duration::ZERO;

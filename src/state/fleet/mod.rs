@@ -11,7 +11,7 @@
 //! clock, in milliseconds. A reader ignores fields and kinds that it does not know, and messages of
 //! a newer version.
 //!
-//! May use: conduct, enforce, crawlers, robots. Must not know: publication, redis, tokio, any clock.
+//! May use: conduct, enforce. Must not know: publication, redis, tokio, any clock.
 
 mod clocks; // the time of the fleet
 mod differences; // where nodes differ
@@ -21,19 +21,19 @@ mod notice; // an event on its way to the node that sends it
 mod presence; // nodes: beats and reports
 pub mod registers; // what a new node reads
 mod roster; // who is there, and how far it was heard
-mod rows; // observations as rows of a message
 mod statements; // the editions that each node serves
 #[cfg(test)]
 mod tests;
+mod told; // observations as a message tells them
 
 pub use self::{
     clocks::Clocks,
     differences::{Difference, differences},
     heard::Heard,
-    news::{MOST_ITEMS, News, VERSION, split},
+    news::{News, VERSION, json},
     notice::Notice,
     presence::{Beat, Position, Report},
     roster::{Ends, LIVE, RECENT, Roster, Silent},
-    rows::{Shift, Told},
     statements::{Served, Statement, Statements},
+    told::{MOST_ITEMS, Shift, Told},
 };

@@ -2,12 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{rows::Told, statements::Statement};
+use super::{statements::Statement, told::Told};
 
 /// The version of messages, beats and reports. A reader ignores those of a newer one.
 pub const VERSION: u32 = 1;
-/// The most rows of one message.
-pub const MOST_ITEMS: usize = 2_000;
 /// The longest message that is read, in octets.
 const LONGEST: usize = 4 << 20;
 
@@ -33,11 +31,6 @@ pub struct News {
 }
 
 impl News {
-    /// The JSON of the message.
-    pub fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
     /// Reads a message. `None` for what is none, and for a newer version.
     pub fn read(text: &[u8]) -> Option<Self> {
         let news: Self = (text.len() <= LONGEST).then(|| serde_json::from_slice(text).ok())??;
@@ -45,29 +38,8 @@ impl News {
     }
 }
 
-/// Observations in parts of at most [`MOST_ITEMS`] rows.
-pub fn split(told: Told) -> Vec<Told> {
-    if told.len() <= MOST_ITEMS {
-        return if told.is_empty() { Vec::new() } else { vec![told] };
-    }
-    let Told { fetches, forgotten, steps, ladder, openings, breaker, pace } = told;
-    let mut parts = Vec::new();
-    let mut add = |part: Told| parts.push(part);
-    if forgotten.is_some() {
-        add(Told { forgotten, ..Told::default() });
-    }
-    fetches
-        .chunks(MOST_ITEMS)
-        .for_each(|some| add(Told { fetches: some.to_vec(), ..Told::default() }));
-    steps.chunks(MOST_ITEMS).for_each(|some| add(Told { steps: some.to_vec(), ..Told::default() }));
-    ladder
-        .chunks(MOST_ITEMS)
-        .for_each(|some| add(Told { ladder: some.to_vec(), ..Told::default() }));
-    openings
-        .chunks(MOST_ITEMS)
-        .for_each(|some| add(Told { openings: some.to_vec(), ..Told::default() }));
-    // Each has a list of clients.
-    breaker.chunks(16).for_each(|some| add(Told { breaker: some.to_vec(), ..Told::default() }));
-    pace.chunks(MOST_ITEMS).for_each(|some| add(Told { pace: some.to_vec(), ..Told::default() }));
-    parts
+/// The JSON of a message, a beat, a report or a part of them.
+pub fn json(value: &impl Serialize) -> String {
+    // Neither maps with odd keys nor anything else that has no JSON is in one.
+    serde_json::to_string(value).unwrap_or_default()
 }

@@ -31,11 +31,6 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// The JSON of the notice.
-    pub fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
     /// Reads a notice. `None` for what is none, and for a newer version.
     pub fn read(text: &[u8]) -> Option<Self> {
         let notice: Self = serde_json::from_slice(text).ok()?;

@@ -73,22 +73,12 @@ impl Beat {
     pub fn read(text: &[u8]) -> Option<Self> {
         serde_json::from_slice(text).ok()
     }
-
-    /// The JSON of the beat.
-    pub fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
 }
 
 impl Report {
     /// Reads a report; `None` for one of a newer version.
     pub fn read(text: &[u8]) -> Option<Self> {
         serde_json::from_slice(text).ok().filter(|report: &Self| report.v <= VERSION)
-    }
-
-    /// The JSON of the report.
-    pub fn text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
     }
 }
 

@@ -6,25 +6,34 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::clients::conduct::{Fetches, LadderCount, Opening, RungStep};
+use crate::clients::conduct::{Fetches, LadderCount, LadderKey, Opening, RungStep};
 
-use super::rows::{Climber, FetchRow, LadderRow, OpeningRow, Shift, StepRow, Told};
+use super::{
+    news::json,
+    told::{Shift, Told},
+};
+
+/// The time in a member: its score is the true one.
+const NONE: Timestamp = Timestamp::UNIX_EPOCH;
 
 /// The member of the register of fetches whose time is the one until which fetches are unknown. No
 /// fetch has it: those are JSON.
 const FORGOTTEN: &str = "forgotten";
 
-/// A write to a register.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Entry {
-    /// A client that fetched an edition, and the time of its last fetch.
-    Fetch(String, i64),
-    /// A crawler with its rung, and the time of the step.
-    Rung(String, i64),
-    /// A site whose breaker opened, and the time.
-    Opening(String, i64),
-    /// A crawler in a period of the ladder at one run, and its counts.
-    Ladder(String, String),
+/// A member of a register, and the time that counts for it.
+pub type Dated = (String, i64);
+
+/// Writes to the registers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entries {
+    /// The clients that fetched an edition, with the times of their last fetches.
+    pub fetches: Vec<Dated>,
+    /// The crawlers with their rungs, with the times of the steps.
+    pub rungs: Vec<Dated>,
+    /// The sites whose breakers opened, with the times.
+    pub openings: Vec<Dated>,
+    /// The crawlers in a period of the ladder at one run, with their counts.
+    pub ladder: Vec<(String, String)>,
 }
 
 /// The field of a count.
@@ -32,31 +41,40 @@ pub enum Entry {
 struct Cell {
     run: String,
     #[serde(flatten)]
-    climber: Climber,
+    key: LadderKey,
     number: i64,
 }
 
-/// The entries for what a run told.
-pub fn entries(run: &str, told: &Told) -> Vec<Entry> {
-    let fetches = told.fetches.iter().map(|row| {
-        let at = row.last;
-        Entry::Fetch(json(&row.clone().without_times()), at)
-    });
-    let forgotten = told.forgotten.iter().map(|at| Entry::Fetch(FORGOTTEN.to_owned(), *at));
-    let steps = told.steps.iter().map(|row| {
-        let member = StepRow { at: 0, ..row.clone() };
-        Entry::Rung(json(&member), row.at)
-    });
-    let openings = told.openings.iter().map(|row| {
-        let member = OpeningRow { at: 0, ..row.clone() };
-        Entry::Opening(json(&member), row.at)
-    });
-    let ladder = told.ladder.iter().map(|row| {
-        let LadderRow { climber, number, period, requests, violations } = row.clone();
-        let cell = Cell { run: run.to_owned(), climber, number };
-        Entry::Ladder(json(&cell), json(&(period, requests, violations)))
-    });
-    fetches.chain(forgotten).chain(steps).chain(openings).chain(ladder).collect()
+impl Entries {
+    /// The entries for what a run told.
+    pub fn of(run: &str, Told(told): &Told) -> Self {
+        let fetches = told.fetches.iter().map(|one| {
+            let (first, last, interval) = (NONE, NONE, None);
+            let member = Fetches { first, last, count: 1, interval, ..one.clone() };
+            (json(&member), one.last.as_millisecond())
+        });
+        let forgotten = told.forgotten.iter();
+        let forgotten = forgotten.map(|at| (FORGOTTEN.to_owned(), at.as_millisecond()));
+        let rungs = told
+            .steps
+            .iter()
+            .map(|one| (json(&RungStep { at: NONE, ..one.clone() }), one.at.as_millisecond()));
+        let openings = told
+            .openings
+            .iter()
+            .map(|one| (json(&Opening { at: NONE, ..one.clone() }), one.at.as_millisecond()));
+        let ladder = told.ladder.iter().map(|one| {
+            let LadderCount { key, number, period, requests, violations } = one.clone();
+            let cell = Cell { run: run.to_owned(), key, number };
+            (json(&cell), json(&(period.as_millisecond(), requests, violations)))
+        });
+        Self {
+            fetches: fetches.chain(forgotten).collect(),
+            rungs: rungs.collect(),
+            openings: openings.collect(),
+            ladder: ladder.collect(),
+        }
+    }
 }
 
 /// The time until which fetches are unknown, if the member says that.
@@ -66,27 +84,26 @@ pub fn forgotten_of(member: &[u8], at: i64, shift: Shift) -> Option<Timestamp> {
 
 /// The fetch of a member.
 pub fn fetch_of(member: &[u8], at: i64, shift: Shift) -> Option<Fetches> {
-    serde_json::from_slice::<FetchRow>(member).ok()?.at(at).fetches(shift)
+    let at = shift.own(at);
+    Some(Fetches { first: at, last: at, ..serde_json::from_slice(member).ok()? })
 }
 
 /// The step of a member.
 pub fn step_of(member: &[u8], at: i64, shift: Shift) -> Option<RungStep> {
-    let row: StepRow = serde_json::from_slice(member).ok()?;
-    StepRow { at, ..row }.step(shift)
+    Some(RungStep { at: shift.own(at), ..serde_json::from_slice(member).ok()? })
 }
 
 /// The opening of a member.
 pub fn opening_of(member: &[u8], at: i64, shift: Shift) -> Option<Opening> {
-    let row: OpeningRow = serde_json::from_slice(member).ok()?;
-    OpeningRow { at, ..row }.opening(shift)
+    Some(Opening { at: shift.own(at), ..serde_json::from_slice(member).ok()? })
 }
 
 /// The run and the count of a field and its value.
 pub fn count_of(field: &[u8], value: &[u8], shift: Shift) -> Option<(String, LadderCount)> {
-    let Cell { run, climber, number } = serde_json::from_slice(field).ok()?;
-    let (period, requests, violations) = serde_json::from_slice(value).ok()?;
-    let count = LadderRow { climber, number, period, requests, violations }.count(shift)?;
-    Some((run, count))
+    let Cell { run, key, number } = serde_json::from_slice(field).ok()?;
+    let (period, requests, violations): (i64, u64, u64) = serde_json::from_slice(value).ok()?;
+    let (period, violations) = (shift.own(period), violations.min(requests));
+    Some((run, LadderCount { key, number, period, requests, violations }))
 }
 
 /// The member of an edition of a site in the registers of first and last times.
@@ -97,9 +114,4 @@ pub fn edition_member(site: &str, edition: &str) -> String {
 /// The site and the edition of a member.
 pub fn edition_of(member: &[u8]) -> Option<(String, String)> {
     serde_json::from_slice(member).ok()
-}
-
-fn json(value: &impl Serialize) -> String {
-    // Neither maps with odd keys nor anything else that has no JSON is in a row.
-    serde_json::to_string(value).unwrap_or_default()
 }

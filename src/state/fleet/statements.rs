@@ -8,9 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::rules::enforce::EditionId;
-
-use super::rows::lenient;
+use crate::{clients::conduct::lenient, rules::enforce::EditionId};
 
 /// The most statements of a run; the oldest are forgotten.
 const MOST: usize = 512;

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-use super::{registers::Entry, *};
+use super::{registers::Entries, *};
 
 fn at(millisecond: i64) -> Timestamp {
     Timestamp::from_millisecond(millisecond).expect("a time")
@@ -106,11 +106,11 @@ fn news(told: Told) -> News {
 #[test]
 fn a_message_says_the_same_at_another_clock() {
     let (sender, reader) = (Shift(60_000), Shift(-3_600_000));
-    let message = news(Told::of(&everything(), sender));
-    let read = News::read(message.text().as_bytes()).expect("it is one");
+    let message = news(Told::of(everything(), sender));
+    let read = News::read(json(&message).as_bytes()).expect("it is one");
     assert_eq!(read, message);
-    assert_eq!(read.told.observations(sender, i64::MIN), everything());
-    let other = read.told.observations(reader, i64::MIN);
+    assert_eq!(read.told.clone().observations(sender, i64::MIN), everything());
+    let other = read.told.clone().observations(reader, i64::MIN);
     assert_eq!(other.fetches[0].last, at(5_000 + 60_000 + 3_600_000));
     // What is older than the window of a count does not come.
     let late = read.told.observations(sender, 4_400 + 60_000);
@@ -121,7 +121,7 @@ fn a_message_says_the_same_at_another_clock() {
 fn a_network_that_only_its_hash_names_is_not_told() {
     let observations =
         Observations { fetches: vec![fetches(Network::Hashed(1))], ..Observations::default() };
-    assert!(Told::of(&observations, Shift(0)).is_empty());
+    assert!(Told::of(observations, Shift(0)).is_empty());
 }
 
 #[test]
@@ -157,24 +157,21 @@ fn unknown_fields_kinds_and_rows_are_ignored_and_newer_versions_skipped() {
 
 #[test]
 fn a_register_gives_back_what_a_node_told() {
-    let (shift, told) = (Shift(500), Told::of(&everything(), Shift(500)));
-    let (mut steps, mut openings, mut counts, mut found) = (vec![], vec![], vec![], vec![]);
-    for entry in registers::entries("run-1", &told) {
-        match entry {
-            Entry::Fetch(member, at) => {
-                found.extend(registers::fetch_of(member.as_bytes(), at, shift));
-            }
-            Entry::Rung(member, at) => {
-                steps.extend(registers::step_of(member.as_bytes(), at, shift));
-            }
-            Entry::Opening(member, at) => {
-                openings.extend(registers::opening_of(member.as_bytes(), at, shift));
-            }
-            Entry::Ladder(field, value) => {
-                counts.extend(registers::count_of(field.as_bytes(), value.as_bytes(), shift));
-            }
-        }
-    }
+    let (shift, told) = (Shift(500), Told::of(everything(), Shift(500)));
+    let entries = Entries::of("run-1", &told);
+    let dated = |(member, at): &(String, i64)| (member.clone().into_bytes(), *at);
+    let found = entries.fetches.iter().map(dated);
+    let found: Vec<_> =
+        found.filter_map(|(one, at)| registers::fetch_of(&one, at, shift)).collect();
+    let steps = entries.rungs.iter().map(dated);
+    let steps: Vec<_> = steps.filter_map(|(one, at)| registers::step_of(&one, at, shift)).collect();
+    let openings = entries.openings.iter().map(dated);
+    let openings: Vec<_> =
+        openings.filter_map(|(one, at)| registers::opening_of(&one, at, shift)).collect();
+    let counts = entries.ladder.iter();
+    let counts: Vec<_> = counts
+        .filter_map(|(field, value)| registers::count_of(field.as_bytes(), value.as_bytes(), shift))
+        .collect();
     let Observations { fetches, steps: of_steps, ladder, openings: of_openings, .. } = everything();
     assert_eq!((steps, openings), (of_steps, of_openings));
     let run_1 = |count| ("run-1".to_owned(), count);
@@ -194,12 +191,12 @@ fn a_long_message_is_split_and_nothing_is_lost() {
         steps: vec![RungStep { key: key("a"), rung: Rung::Block, returns: 0, at: at(1) }; 3],
         ..everything()
     };
-    let told = Told::of(&many, Shift(0));
-    let parts = split(told.clone());
+    let told = Told::of(many, Shift(0));
+    let parts = told.clone().split();
     assert!(parts.len() > 2 && parts.iter().all(|part| part.len() <= MOST_ITEMS));
     assert_eq!(parts.iter().map(Told::len).sum::<usize>(), told.len());
-    assert_eq!(split(Told::default()), []);
-    assert_eq!(split(Told::of(&everything(), Shift(0))).len(), 1);
+    assert_eq!(Told::default().split(), []);
+    assert_eq!(Told::of(everything(), Shift(0)).split().len(), 1);
 }
 
 fn served(site: &str, number: u64, since: i64) -> Served {

@@ -64,7 +64,7 @@ pub struct Learned {
 #[derive(Debug)]
 pub struct FleetPort {
     /// What this node is about to serve.
-    pub announcements: mpsc::Receiver<Announcement>,
+    pub announcements: mpsc::UnboundedReceiver<Announcement>,
     /// What other nodes serve.
     pub learned: mpsc::Sender<Learned>,
 }
@@ -72,7 +72,7 @@ pub struct FleetPort {
 /// The publisher's ends.
 #[derive(Debug)]
 pub(super) struct FleetEnds {
-    announcements: mpsc::Sender<Announcement>,
+    announcements: mpsc::UnboundedSender<Announcement>,
     learned: mpsc::Receiver<Learned>,
 }
 
@@ -114,54 +114,43 @@ impl Fellowship {
 
 /// Both ends.
 pub(super) fn channel() -> (FleetEnds, FleetPort) {
-    let (announce, announcements) = mpsc::channel(4);
+    let (announce, announcements) = mpsc::unbounded_channel();
     let (learn, learned) = mpsc::channel(4);
     (FleetEnds { announcements: announce, learned }, FleetPort { announcements, learned: learn })
 }
 
-impl FleetEnds {
-    /// The next editions of other nodes; `None` after the exchange ended.
-    pub(super) async fn learned(&mut self) -> Option<Learned> {
-        self.learned.recv().await
-    }
+/// The next editions of other nodes. None without a fleet, and after the exchange ended.
+pub(super) async fn learned(fleet: &mut Option<FleetEnds>) -> Option<Learned> {
+    fleet.as_mut()?.learned.recv().await
+}
 
+impl FleetEnds {
     /// Announces editions, and waits for its end, for at most [`PATIENCE`].
     /// `take` takes what comes in meanwhile.
     pub(super) async fn announce(
         &mut self,
         editions: Vec<(String, Arc<Edition>)>,
-        mut take: impl FnMut(Learned),
+        take: impl FnMut(Learned),
     ) -> Spread {
-        let until = Instant::now() + PATIENCE;
-        let (known, mut is_known) = oneshot::channel();
-        let mut announcement = Some(Announcement { editions, known });
-        loop {
-            if let Some(one) = announcement.take()
-                && let Err(mpsc::error::TrySendError::Full(one)) = self.announcements.try_send(one)
-            {
-                announcement = Some(one);
-            }
-            tokio::select! {
-                answer = &mut is_known => return answer.unwrap_or(Spread::Unknown),
-                Some(learned) = self.learned.recv() => take(learned),
-                () = sleep_until(until) => return Spread::Unknown,
-            }
-        }
+        let (known, is_known) = oneshot::channel();
+        // After the exchange ended, nobody answers.
+        let _ = self.announcements.send(Announcement { editions, known });
+        self.wait(is_known, PATIENCE, take).await.unwrap_or(Spread::Unknown)
     }
 
     /// Takes what comes in until `done` is answered, for at most `limit`.
-    pub(super) async fn wait(
+    pub(super) async fn wait<T>(
         &mut self,
-        mut done: oneshot::Receiver<()>,
+        mut done: oneshot::Receiver<T>,
         limit: Duration,
         mut take: impl FnMut(Learned),
-    ) -> bool {
+    ) -> Option<T> {
         let until = Instant::now() + limit;
         loop {
             tokio::select! {
-                answer = &mut done => return answer.is_ok(),
+                answer = &mut done => return answer.ok(),
                 Some(learned) = self.learned.recv() => take(learned),
-                () = sleep_until(until) => return false,
+                () = sleep_until(until) => return None,
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     },
     outside::{
         alerts::{self, Refusal, State, Tally},
-        tls::{self, Certificates},
+        tls::Certificates,
     },
     records::{
         record::Error,
@@ -34,7 +34,7 @@ use super::{
     fellowship::Fellowship,
     list_troubles::ListTroubles,
     memory::{self, Memory},
-    origin_files::{Hold, OriginReports},
+    origin_files::OriginReports,
     replacement::ReplacedBySite,
     snapshot::{PolicyInForce, Snapshot},
     wildcards::AskedHosts,
@@ -109,11 +109,24 @@ impl Handles {
         let in_force = PolicyInForce { policy: Arc::new(policy.clone()), since: now };
         let addresses = AddressBook::default();
         let published = Snapshot::new(in_force, rulebook, None, verifier, &addresses, &metrics);
-        Ok(Self {
+        let (conduct, clock) = (Conduct::of(memory.ledger()), memory.clock(now));
+        let sink = Arc::new(Sink::start(Settings::default())?);
+        Ok(Self::new(published, conduct, Arc::new(clock), sink, metrics))
+    }
+
+    /// The handles of a state. The rest knows nothing yet.
+    pub(super) fn new(
+        published: Snapshot,
+        conduct: Conduct,
+        clock: Arc<Clock>,
+        sink: Arc<Sink>,
+        metrics: Arc<Metrics>,
+    ) -> Self {
+        Self {
             published: Arc::new(ArcSwap::from_pointee(published)),
-            conduct: Arc::new(Conduct::of(memory.ledger())),
-            clock: Arc::new(memory.clock(now)),
-            sink: Arc::new(Sink::start(Settings::default())?),
+            conduct: Arc::new(conduct),
+            clock,
+            sink,
             metrics,
             refused: Arc::default(),
             certificates: Arc::default(),
@@ -124,7 +137,7 @@ impl Handles {
             own_requests: Arc::default(),
             list_troubles: ListTroubles::default(),
             fronts: Arc::default(),
-        })
+        }
     }
 
     /// Shows the load of the sites where people come first, in the metrics.
@@ -140,17 +153,14 @@ impl Handles {
     pub fn state(&self) -> State {
         self.show_loads();
         let Self { metrics, sink, refused, .. } = self;
-        let troubles =
-            sink.destinations().into_iter().filter_map(|(destination, health)| match health {
-                Health::Ok => None,
-                Health::Degraded(reason) => {
-                    Some(alerts::Trouble { destination: destination.to_owned(), reason })
-                }
-            });
-        let logs = metrics.unwritten_logs().into_iter();
-        let troubles = troubles.chain(
-            logs.map(|(log, reason)| alerts::Trouble { destination: log.to_owned(), reason }),
-        );
+        let unwritten = |(destination, health)| match health {
+            Health::Ok => None,
+            Health::Degraded(reason) => Some((destination, reason)),
+        };
+        let unwritten = sink.destinations().into_iter().filter_map(unwritten);
+        let troubles = unwritten.chain(metrics.unwritten_logs()).map(|(destination, reason)| {
+            alerts::Trouble { destination: destination.to_owned(), reason }
+        });
         let published = self.published.load_full();
         let catalogue = &published.policy.policy.catalogue;
         let sites = published.rulebook.sites().iter();
@@ -177,23 +187,18 @@ impl Handles {
             requests: 0,
             violations: one.violations,
         });
-        let certificates = self.certificates.presented().into_iter().map(|one| {
-            let tls::Presented { file, begins, ends } = one;
-            alerts::Certificate { file, begins, ends }
-        });
-        let not_renewed = self.certificates.troubles().into_iter().map(|one| {
-            let tls::Trouble { file, reason } = one;
-            alerts::NotRenewed { file, reason }
-        });
+        let held = self.origin_reports.held().into_iter();
+        let quarantined =
+            held.map(|(site, hold)| alerts::Quarantined { site, reason: hold.reason() });
         let pending = catalogue.iter().filter(|crawler| crawler.is_pending());
         State {
             refused: refused.load().as_deref().cloned(),
-            quarantined: self.origin_reports.held().into_iter().map(quarantined).collect(),
+            quarantined: quarantined.collect(),
             open_breakers: metrics.open_breakers(),
             crawlers_put_off: metrics.crawlers_put_off(),
             troubles: troubles.collect(),
-            certificates: certificates.collect(),
-            not_renewed: not_renewed.collect(),
+            certificates: self.certificates.presented(),
+            not_renewed: self.certificates.troubles(),
             fronts: self.fronts.load().to_vec(),
             lists: self.list_troubles.all(),
             pending: pending.map(|crawler| crawler.product_token().to_string()).collect(),
@@ -234,9 +239,4 @@ impl Handles {
         self.published.store(Arc::new(next));
         before.removed_sites(after).for_each(|site| self.metrics.forget_site(site));
     }
-}
-
-/// A site whose file is held, for alerts and pages.
-fn quarantined((site, hold): (String, Hold)) -> alerts::Quarantined {
-    alerts::Quarantined { site, reason: hold.reason() }
 }

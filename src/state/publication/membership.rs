@@ -38,7 +38,8 @@ impl Publisher {
     /// it can't, for at most `limit`. Then announces the editions in force. Nothing may be served before.
     pub async fn meet_fleet(&mut self, loaded: oneshot::Receiver<()>, limit: Duration) -> bool {
         let Some(mut ends) = self.fleet.take() else { return true };
-        let is_loaded = ends.wait(loaded, limit, |learned| self.take_learned(learned)).await;
+        let loaded = ends.wait(loaded, limit, |learned| self.take_learned(learned)).await;
+        let is_loaded = loaded.is_some();
         if is_loaded {
             let sites = self.in_force.rulebook.sites().iter();
             let editions =

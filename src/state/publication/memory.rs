@@ -26,7 +26,11 @@ use crate::{
     },
 };
 
-use super::{clock::Clock, origin_files::KnownFile, wildcards::with_hosts};
+use super::{
+    clock::Clock,
+    origin_files::{Held, KnownFile},
+    wildcards::with_hosts,
+};
 
 /// How long the database keeps replaced editions, hosts, fetches and clock changes at least: the
 /// longest `cache_window`, which a reload may set, and a day for changes of the clock.
@@ -180,16 +184,14 @@ impl Memory {
             }
             file => file.clone(),
         });
-        let held = self.quarantine_of(site);
-        let is_discarded = held.is_some_and(|one| one.discarded.is_some());
-        let held = held.map(|one| {
+        let held = self.quarantine_of(site).map(|one| {
             let file = match one.bytes.is_empty() {
                 true => OriginFile::Absent,
                 false => OriginFile::Present(one.bytes.clone()),
             };
-            (file, one.since)
+            Held::known(file, one.since, one.discarded.is_some())
         });
-        KnownFile { file, held, is_discarded, was_open, ..KnownFile::default() }
+        KnownFile { file, held, was_open, ..KnownFile::default() }
     }
 }
 
@@ -342,11 +344,12 @@ pub(super) fn store_provisional(sink: &Sink, replaced: &Rulebook, next: &Ruleboo
 
 /// An edition that no site of the policy has in force. Its source is not known any more.
 fn past_row(site: &str, period: &Period) -> record::Edition {
+    let edition = &period.edition;
     record::Edition {
         site: site.into(),
-        id: period.edition.id().to_string().into(),
-        sha256: period.edition.sha256().into(),
-        bytes: period.edition.bytes().clone(),
+        id: edition.id().to_string().into(),
+        sha256: edition.sha256().into(),
+        bytes: edition.bytes().clone(),
         source: Text::word("unknown"),
         origin_file: OriginFile::Unknown,
         from: period.from,
@@ -355,15 +358,11 @@ fn past_row(site: &str, period: &Period) -> record::Edition {
 }
 
 fn row(site: &enforce::Site) -> record::Edition {
-    let edition = site.edition();
+    let edition = Arc::clone(site.timeline.current());
+    let period = Period { edition, from: site.timeline.since(), until: None };
     record::Edition {
-        site: site.name.as_str().into(),
-        id: edition.id().to_string().into(),
-        sha256: edition.sha256().into(),
-        bytes: edition.bytes().clone(),
         source: Text::word(site.source.as_str()),
         origin_file: site.origin_file.clone(),
-        from: site.timeline.since(),
-        until: None,
+        ..past_row(&site.name, &period)
     }
 }

@@ -30,18 +30,8 @@ pub struct PastPolicies<'a> {
 /// `None` for a file that this version does not take.
 type Read = Option<Arc<Policy>>;
 
-/// What a policy changed.
-#[derive(Debug)]
-pub enum PolicyChange {
-    /// There is none before it.
-    First,
-    /// Its file is the same.
-    Same,
-    /// This version of Beadle can't read one of the two.
-    Unreadable,
-    /// The difference in meaning.
-    Changed(Comparison),
-}
+/// The difference in meaning between a policy and the one before it, or the reason why there is none.
+pub type PolicyChange = Result<Comparison, &'static str>;
 
 impl<'a> PastPolicies<'a> {
     /// The policies in this database.
@@ -58,15 +48,13 @@ impl<'a> PastPolicies<'a> {
         entry: &PolicyEntry,
         before: Option<&PolicyEntry>,
     ) -> Result<PolicyChange, Error> {
-        let Some(before) = before else { return Ok(PolicyChange::First) };
+        let Some(before) = before else { return Ok(Err("the first one that is kept")) };
         if entry.sha256 == before.sha256 {
-            return Ok(PolicyChange::Same);
+            return Ok(Err("the same file"));
         }
         let (after, before) = (self.read(entry)?, self.read(before)?);
-        let (Some(after), Some(before)) = (after, before) else {
-            return Ok(PolicyChange::Unreadable);
-        };
-        Ok(PolicyChange::Changed(difference(&before, &after, self.steps)))
+        let both = after.zip(before).ok_or("not compared: this version can't read one of the two");
+        Ok(both.map(|(after, before)| difference(&before, &after, self.steps)))
     }
 
     fn read(&mut self, entry: &PolicyEntry) -> Result<Read, Error> {
@@ -93,19 +81,7 @@ pub fn difference(before: &Policy, after: &Policy, steps: usize) -> Comparison {
     comparison::policies_within(before, after, steps)
 }
 
-impl PolicyChange {
-    /// The difference in meaning, where there is one to look at.
-    pub const fn found(&self) -> Option<&Comparison> {
-        if let Self::Changed(found) = self { Some(found) } else { None }
-    }
-
-    /// In a line.
-    pub fn summary(&self) -> String {
-        match self {
-            Self::First => "the first one that is kept".to_owned(),
-            Self::Same => "the same file".to_owned(),
-            Self::Unreadable => "not compared: this version can't read one of the two".to_owned(),
-            Self::Changed(found) => found.summary(),
-        }
-    }
+/// A change in a line.
+pub fn summary(change: &PolicyChange) -> String {
+    change.as_ref().map_or_else(|why| (*why).to_owned(), Comparison::summary)
 }

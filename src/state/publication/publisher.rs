@@ -10,12 +10,11 @@
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use arc_swap::ArcSwap;
 use bytes::Bytes;
 use jiff::Timestamp;
 use tokio::{
     sync::{mpsc, watch},
-    task::AbortHandle,
+    task::JoinSet,
 };
 
 use crate::{
@@ -46,7 +45,6 @@ use super::{
     fellowship::FleetEnds,
     followed_lists::ListFollowers,
     handles::Handles,
-    list_troubles::ListTroubles,
     log,
     memory::{self, Memory},
     origin_files::{Clients, News, OriginFiles, OriginReports},
@@ -71,7 +69,7 @@ pub struct Publisher {
     pub(super) in_force: InForce,
     pub(super) origins: Option<OriginFiles>,
     /// The comparison of the policy with the origins' files.
-    pub(super) comparison: Option<AbortHandle>,
+    pub(super) comparison: JoinSet<()>,
     pub(super) news: mpsc::UnboundedReceiver<News>,
     /// The editions of earlier runs that the start left out.
     pub(super) unread: Option<Unread>,
@@ -135,7 +133,7 @@ impl Publisher {
         };
         let shown = (&metrics, &origin_reports);
         let origins = sources::start(&clients, &policy, known, &sender, shown);
-        sources::wait_at_start(origins.as_ref()).await;
+        sources::wait(origins.as_ref(), sources::AT_START).await;
         let files = sources::files(&policy, origins.as_ref());
         let moment = clock.moment();
         let in_force = InForce::first(Arc::clone(&policy), files, chronicle, moment);
@@ -153,28 +151,14 @@ impl Publisher {
         let conduct = Conduct::of(memory.ledger());
         conduct.ledger.set_back(moment.now);
         addresses.look_up().await;
-        let published = Arc::new(ArcSwap::from_pointee(published));
-        let conduct = Arc::new(conduct);
         let file = PolicyFile::new(file, &policy);
-        let refused = Arc::default();
-        let fellowship = Arc::default();
         let (policies, in_force_now) = watch::channel(policy);
         let wildcards = Wildcards::start(&clients, in_force_now);
         let handles = Handles {
-            published,
-            conduct,
-            clock,
-            sink,
-            metrics,
-            refused,
             certificates,
             origin_reports,
-            fellowship,
-            replaced: Arc::default(),
             asked: wildcards.asked.clone(),
-            own_requests: Arc::default(),
-            list_troubles: ListTroubles::default(),
-            fronts: Arc::default(),
+            ..Handles::new(published, conduct, clock, sink, metrics)
         };
         handles.remember(policies.borrow().violations.client_ip);
         let unread = memory.unread;
@@ -185,7 +169,7 @@ impl Publisher {
             trial,
             in_force,
             origins,
-            comparison: None,
+            comparison: JoinSet::new(),
             news,
             unread,
             sender,
@@ -322,7 +306,8 @@ impl Publisher {
         self.origins = sources::start(&self.clients, policy, known, &self.sender, shown);
         let was_failing =
             before.as_ref().is_some_and(|before| sources::any_failing(policy, before));
-        sources::wait_at_reload(self.origins.as_ref(), was_failing).await;
+        let most = if was_failing { sources::AFTER_FAILURE } else { sources::AT_RELOAD };
+        sources::wait(self.origins.as_ref(), most).await;
         // Without fetches for a site, its quarantined file can't be accepted any more.
         let quarantine = before.as_ref().map(OriginFiles::quarantine).unwrap_or_default();
         let idle = quarantine.into_iter().filter(|site| !sources::is_watched(policy, site));
@@ -331,11 +316,11 @@ impl Publisher {
 
     /// Compares the policy in force with the files of the origins, in the background.
     pub(super) fn compare_origins(&mut self) {
-        if let Some(comparison) = self.comparison.take() {
-            comparison.abort();
-        }
+        self.comparison = JoinSet::new();
         let (policy, known) = (&self.in_force.policy, &self.handles.replaced);
-        self.comparison = replacement::start(policy, known);
+        if let Some(comparison) = replacement::comparison(policy, known) {
+            self.comparison.spawn(comparison);
+        }
     }
 
     /// Puts the state after a change in force. Only this function

@@ -1,4 +1,4 @@
-//! ReloadRequests to reload the policy, from signals and from the operator, and their outcome.
+//! Requests to reload the policy, from signals and from the operator, and their outcome.
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -9,12 +9,11 @@ use super::publisher::Outcome;
 pub struct Reloads(mpsc::Sender<Request>);
 
 /// The publisher's end of [`Reloads`].
-#[derive(Debug)]
-pub struct ReloadRequests(mpsc::Receiver<Request>);
+pub type ReloadRequests = mpsc::Receiver<Request>;
 
 /// One request; the sender takes the outcome if somebody waits for it.
 #[derive(Debug)]
-pub(super) struct Request {
+pub struct Request {
     /// Who requests it.
     pub(super) by: String,
     outcome: Option<oneshot::Sender<Outcome>>,
@@ -39,29 +38,22 @@ impl Reloads {
     /// Both ends.
     pub fn channel() -> (Self, ReloadRequests) {
         let (sender, receiver) = mpsc::channel(1);
-        (Self(sender), ReloadRequests(receiver))
+        (Self(sender), receiver)
     }
 
-    /// ReloadRequests a reload, without an answer.
+    /// Requests a reload, without an answer.
     pub fn request(&self) {
         // A full channel already has a reload waiting.
         let _ = self.0.try_send(Request { by: BY_RELOAD.to_owned(), outcome: None });
     }
 
-    /// ReloadRequests a reload in the name of `by`, and waits for its outcome; `None` if the publisher
+    /// Requests a reload in the name of `by`, and waits for its outcome; `None` if the publisher
     /// has ended.
     pub async fn outcome(&self, by: &str) -> Option<Outcome> {
         let (sender, outcome) = oneshot::channel();
         let request = Request { by: by.to_owned(), outcome: Some(sender) };
         self.0.send(request).await.ok()?;
         outcome.await.ok()
-    }
-}
-
-impl ReloadRequests {
-    /// The next request; `None` after the last [`Reloads`].
-    pub(super) async fn next(&mut self) -> Option<Request> {
-        self.0.recv().await
     }
 }
 

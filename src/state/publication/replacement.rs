@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
 use tokio::{
-    task::{AbortHandle, spawn_blocking},
+    task::spawn_blocking,
     time::{sleep, timeout},
 };
 
@@ -53,10 +53,10 @@ pub async fn replaced(
 
 /// Compares the policy in force with the files of its origins, soon and once. A fetch that fails is
 /// repeated.
-///
-/// # Panics
-/// Outside a tokio runtime.
-pub(super) fn start(policy: &Policy, known: &Arc<ArcSwap<ReplacedBySite>>) -> Option<AbortHandle> {
+pub(super) fn comparison(
+    policy: &Policy,
+    known: &Arc<ArcSwap<ReplacedBySite>>,
+) -> Option<impl Future<Output = ()> + Send + use<>> {
     // The client for the files of the origins was set up in the same way.
     let clients = Clients::comparing().ok()?;
     let rounds = Rounds::of(policy, clients, Arc::clone(known));
@@ -64,11 +64,10 @@ pub(super) fn start(policy: &Policy, known: &Arc<ArcSwap<ReplacedBySite>>) -> Op
     let mut kept = ReplacedBySite::clone(&known.load());
     kept.retain(|name, _| rounds.sites.iter().any(|one| one.site.name == *name));
     known.store(Arc::new(kept));
-    let task = async move {
+    Some(async move {
         sleep(DELAY).await;
         fetch::repeat(rounds).await;
-    };
-    Some(tokio::spawn(task).abort_handle())
+    })
 }
 
 /// One comparison for each site with `source: policy`.

@@ -20,11 +20,12 @@ use super::{
 };
 
 /// The most time that a start waits for the first files of the origins.
-const FIRST_FILES: Duration = Duration::from_secs(3);
-/// The most time that a reload waits: it takes effect within a second.
-const FIRST_FILES_OF_RELOAD: Duration = Duration::from_millis(600);
+pub(super) const AT_START: Duration = Duration::from_secs(3);
+/// The most time that a reload waits: it takes effect within a second. A file that comes later takes
+/// effect when it comes.
+pub(super) const AT_RELOAD: Duration = Duration::from_millis(600);
 /// The most time that a reload waits if an origin failed before.
-const FIRST_FILES_AFTER_FAILURE: Duration = Duration::from_millis(300);
+pub(super) const AFTER_FAILURE: Duration = Duration::from_millis(300);
 
 /// Starts to fetch from the origins of the sites that publish their files. Returns `None` if no
 /// site does. `known` returns the known file of a site.
@@ -53,17 +54,8 @@ pub(super) fn start(
     (!sites.is_empty()).then(start)
 }
 
-/// Waits at a start for the first files.
-pub(super) async fn wait_at_start(origins: Option<&OriginFiles>) {
-    if let Some(origins) = origins {
-        origins.wait_for_first_results(FIRST_FILES).await;
-    }
-}
-
-/// Waits at a reload for the files, for a shorter time if an origin `was_failing` before. A file that
-/// comes later takes effect when it comes.
-pub(super) async fn wait_at_reload(origins: Option<&OriginFiles>, was_failing: bool) {
-    let most = if was_failing { FIRST_FILES_AFTER_FAILURE } else { FIRST_FILES_OF_RELOAD };
+/// Waits for the first files.
+pub(super) async fn wait(origins: Option<&OriginFiles>, most: Duration) {
     if let Some(origins) = origins {
         origins.wait_for_first_results(most).await;
     }

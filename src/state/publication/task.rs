@@ -4,6 +4,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use tokio::{
     sync::oneshot,
+    task::JoinSet,
     time::{interval, sleep},
 };
 
@@ -14,13 +15,11 @@ use crate::{
 
 use super::{
     change::Change,
-    fellowship::{FleetEnds, Learned},
-    handles::Handles,
-    log, memory,
-    origin_files::News,
+    fellowship, log, memory,
+    origin_files::{Event, News},
     publisher::{Outcome, Publisher},
     reload::{BY_RELOAD, Notice, ReloadRequests, Request, Stage},
-    servers::{self, Servers},
+    servers,
 };
 
 /// How often to check the policy files and the certificates. A check costs less than file system events in a folder with
@@ -37,8 +36,9 @@ impl Publisher {
     /// Publishes each change until `requests` ends. Each of them asks for a reload, and for the files
     /// of the origins. `notice` hears of every reload.
     pub async fn run(mut self, mut requests: ReloadRequests, notice: Notice) {
-        let names = tokio::spawn(look_up(&self)).abort_handle();
-        let checks = tokio::spawn(check(&self)).abort_handle();
+        let mut background = JoinSet::new();
+        background.spawn(look_up(&self));
+        background.spawn(check(&self));
         let (mut files, mut acceptance) = (interval(FILES), interval(ACCEPTANCE));
         let (mut conduct, mut store) = (interval(CONDUCT), interval(STORE));
         let mut set_backs = self.handles.clock.set_backs();
@@ -52,7 +52,7 @@ impl Publisher {
         self.lists.follow(&self.in_force.policy, &self.handles);
         loop {
             tokio::select! {
-                request = requests.next() => {
+                request = requests.recv() => {
                     let Some(request) = request else { break };
                     self.handles.certificates.read_again(&self.handles.metrics);
                     waiting.push(request);
@@ -76,7 +76,7 @@ impl Publisher {
                     self.publish(Change::Probed(site, Arc::new(probed)));
                 }
                 Some((host, file)) = self.wildcards.next() => self.add_host(&host, file).await,
-                Some(learned) = learned(&mut self.fleet) => self.take_learned(learned),
+                Some(learned) = fellowship::learned(&mut self.fleet) => self.take_learned(learned),
                 older = &mut recalled, if !is_recalled => {
                     is_recalled = true;
                     if let Ok(older) = older {
@@ -108,11 +108,6 @@ impl Publisher {
                     memory::store(&self.handles.sink, &self.in_force.rulebook, now);
                 }
             }
-        }
-        names.abort();
-        checks.abort();
-        if let Some(comparison) = &self.comparison {
-            comparison.abort();
         }
     }
 
@@ -167,25 +162,29 @@ impl Publisher {
         });
     }
 
-    async fn take(&mut self, news: News) {
-        match news {
-            // The news may come from before a reload, so this takes the present files.
-            News::Changed { site } => {
+    async fn take(&mut self, (site, event): News) {
+        match event {
+            // The event may come from before a reload, so this takes the present files.
+            Event::Changed | Event::GivenUp { .. } => {
                 tracing::debug!(site, "origin robots.txt changed");
                 let files = self.files_of(&self.in_force.policy);
                 self.announce_and_publish(Change::Origin(files)).await;
             }
-            News::Quarantined { site, id, file, since } => {
+            Event::Held { id, since, file, .. } => {
                 self.handles.sink.quarantined(Quarantined {
                     site: site.as_str().into(),
                     id: id.into(),
-                    bytes: file,
+                    bytes: file.bytes().cloned().unwrap_or_default(),
                     since,
                     accepted: None,
                     discarded: None,
                 });
             }
-            News::Released { site } => self.handles.sink.released(site.as_str().into()),
+            Event::Released { .. } => self.handles.sink.released(site.as_str().into()),
+            Event::StillHeld { .. }
+            | Event::Remarked(_)
+            | Event::Failed { .. }
+            | Event::Recovered { .. } => {}
         }
     }
 
@@ -237,14 +236,6 @@ impl Publisher {
     }
 }
 
-/// The next editions of other nodes. Never, without a fleet.
-async fn learned(fleet: &mut Option<FleetEnds>) -> Option<Learned> {
-    match fleet {
-        Some(ends) => ends.learned().await,
-        None => None,
-    }
-}
-
 /// Looks up the names of the origins regularly.
 fn look_up(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
     let addresses = Arc::clone(&publisher.addresses);
@@ -259,23 +250,14 @@ fn look_up(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
 
 /// Checks the origins of the sites that have health checks.
 fn check(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
-    let Handles { metrics, .. } = &publisher.handles;
-    let (metrics, client) = (Arc::clone(metrics), publisher.clients.own.clone());
-    servers::repeat(publisher.handles.clone(), client, metrics)
-}
-
-impl servers::Checked for Handles {
-    fn each(&self, each: &mut dyn FnMut(&Arc<Servers>)) {
-        let published = self.published.load();
-        let with_checks = published.served().iter();
-        with_checks
-            .filter(|site| site.backend.health.check.is_some())
-            .for_each(|site| each(&site.servers));
-    }
-
-    fn now(&self) -> Duration {
-        self.clock.moment().steady
-    }
+    let (handles, client) = (publisher.handles.clone(), publisher.clients.own.clone());
+    let (clock, metrics) = (Arc::clone(&handles.clock), Arc::clone(&handles.metrics));
+    let checked = move || {
+        let published = handles.published.load();
+        let checked = published.served().iter().filter(|site| site.backend.health.check.is_some());
+        checked.map(|site| Arc::clone(&site.servers)).collect()
+    };
+    servers::repeat(checked, move || clock.moment().steady, client, metrics)
 }
 
 /// The files in quarantine, with the decisions. The next check retries an unreadable database.

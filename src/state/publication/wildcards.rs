@@ -10,7 +10,7 @@ use std::{
 use bytes::Bytes;
 use tokio::{
     sync::{mpsc, watch},
-    task::AbortHandle,
+    task::JoinSet,
 };
 
 use crate::rules::{enforce::Chronicle, policy::Policy};
@@ -43,7 +43,7 @@ pub(super) struct Wildcards {
     /// Takes the hosts.
     pub(super) asked: AskedHosts,
     found: mpsc::Receiver<(String, Bytes)>,
-    task: AbortHandle,
+    _task: JoinSet<()>,
 }
 
 impl Wildcards {
@@ -54,19 +54,14 @@ impl Wildcards {
     pub(super) fn start(clients: &Clients, policies: watch::Receiver<Arc<Policy>>) -> Self {
         let (asked, hosts) = mpsc::channel(WAITING);
         let (sender, found) = mpsc::channel(1);
-        let task = tokio::spawn(look(hosts, policies, clients.clone(), sender)).abort_handle();
-        Self { asked: AskedHosts(Some(asked)), found, task }
+        let mut task = JoinSet::new();
+        task.spawn(look(hosts, policies, clients.clone(), sender));
+        Self { asked: AskedHosts(Some(asked)), found, _task: task }
     }
 
     /// The next host whose origin has a file for it.
     pub(super) async fn next(&mut self) -> Option<(String, Bytes)> {
         self.found.recv().await
-    }
-}
-
-impl Drop for Wildcards {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    clients::conduct::network::Network,
+    clients::conduct::{network::Network, wire},
     rules::{crawlers::Outcome, enforce::EditionId},
 };
 
@@ -19,25 +20,32 @@ pub struct Reader {
 }
 
 /// The fetches of one crawler from one network.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fetches {
     /// The site's name.
+    #[serde(deserialize_with = "wire::name")]
     pub site: String,
     /// The name in the client's User-Agent.
+    #[serde(rename = "token", deserialize_with = "wire::name")]
     pub product_token: String,
     /// The client's network, or former networks.
     pub network: Network,
     /// The outcome of the evidence at the last fetch.
+    #[serde(rename = "standing", with = "wire::outcome")]
     pub outcome: Outcome,
     /// The edition of the last fetch.
+    #[serde(with = "wire::edition")]
     pub edition: EditionId,
     /// The first fetch.
+    #[serde(with = "wire::milliseconds")]
     pub first: Timestamp,
     /// The last fetch.
+    #[serde(with = "wire::milliseconds")]
     pub last: Timestamp,
     /// The number of fetches.
     pub count: u32,
     /// The usual time between two fetches; `None` before there were two.
+    #[serde(default, with = "wire::seconds_if", skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
 }
 

@@ -16,7 +16,7 @@ use crate::{
         },
     },
     records::record::Error,
-    state::publication::PastPolicies,
+    state::publication::{PastPolicies, summary},
 };
 
 /// The most rows of a page.
@@ -67,8 +67,8 @@ pub(in crate::desk::pages) async fn page(
                 at: second(entry.at),
                 by: entry.by.to_string(),
                 sha256: entry.sha256.to_string(),
-                summary: change.summary(),
-                changes: change.found().map(|found| Changes::of(found, "Against the one before")),
+                summary: summary(&change),
+                changes: change.ok().map(|found| Changes::of(&found, "Against the one before")),
             })
         };
         let first = entries.iter().enumerate().take(ROWS);

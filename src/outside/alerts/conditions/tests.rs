@@ -1,5 +1,8 @@
 use super::*;
-use crate::outside::alerts::{Certificate, NotRenewed, Refusal, Trouble};
+use crate::outside::{
+    alerts::{Refusal, Trouble},
+    tls::{self, Presented},
+};
 
 const MINUTE: u64 = 60;
 
@@ -86,7 +89,7 @@ fn a_certificate_is_told_of_two_weeks_before_its_end() {
     let ends: Timestamp = "2026-12-24T12:00:00Z".parse().expect("a time");
     let begins: Timestamp = "2026-09-25T12:00:00Z".parse().expect("a time");
     let file = "/etc/site.pem".to_owned();
-    let certificates = vec![Certificate { file: file.clone(), begins, ends }];
+    let certificates = vec![Presented { file: file.clone(), begins, ends }];
     let state = State { certificates, ..State::default() };
     let mut watcher = watcher(&[]);
     let mut at = |now: &str, since_start| {
@@ -104,7 +107,7 @@ fn a_certificate_is_told_of_two_weeks_before_its_end() {
     assert!(warning.is_some_and(|text| text.contains(" ended at ")));
     // One of six days is renewed with two days left.
     let begins = "2026-12-18T12:00:00Z".parse().expect("a time");
-    let short = Certificate { file, begins, ends };
+    let short = Presented { file, begins, ends };
     let is_due = |now: &str| short.is_due(now.parse().expect("a time"));
     assert!(!is_due("2026-12-23T11:59:00Z"));
     assert!(is_due("2026-12-23T12:01:00Z"));
@@ -112,7 +115,7 @@ fn a_certificate_is_told_of_two_weeks_before_its_end() {
 
 #[test]
 fn a_failed_renewal_is_told_of_by_its_certificate() {
-    let one = |reason: &str| NotRenewed { file: "/a.pem".to_owned(), reason: reason.to_owned() };
+    let one = |reason: &str| tls::Trouble { file: "/a.pem".to_owned(), reason: reason.to_owned() };
     let mut state = State { not_renewed: vec![one("no answer")], ..State::default() };
     let mut watcher = watcher(&[]);
     assert_eq!(

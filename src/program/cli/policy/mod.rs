@@ -14,7 +14,7 @@ use crate::{
         site,
     },
     records::{record::PolicyEntry, violations::Store},
-    state::publication::PastPolicies,
+    state::publication::{PastPolicies, summary},
 };
 
 mod restoration; // the way back
@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         Verb::Show { id, changes: true } => {
             let (entry, before) = (entry(&store, id)?, store.policies(None, Some(id), 1)?.pop());
             let change = past.change(&entry, before.as_ref())?;
-            let lines = change.found().map_or_else(|| vec![change.summary()], text);
+            let lines = change.as_ref().map_or_else(|_| vec![summary(&change)], text);
             lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         }
         Verb::Restore { id, yes } => {
@@ -129,14 +129,14 @@ fn list(
     for (at, entry) in entries.iter().enumerate().take(limit) {
         let change = past.change(entry, entries.get(at + 1))?;
         let PolicyEntry { id, by, sha256, length, .. } = entry;
-        let (time, summary) = (entry.at.strftime("%FT%H:%M:%SZ").to_string(), change.summary());
+        let (time, summary) = (entry.at.strftime("%FT%H:%M:%SZ").to_string(), summary(&change));
         match format {
             Format::Text => writeln!(out, "{id:>5}  {time}  {:<6}  {summary}", shown(by.as_str()))?,
             Format::Json => output::json(
                 out,
                 &json!({
                     "id": id, "time": time, "by": by, "sha256": sha256, "bytes": length,
-                    "summary": summary, "changes": change.found().map(|found| &found.rows),
+                    "summary": summary, "changes": change.ok().map(|found| found.rows),
                 }),
             )?,
         }

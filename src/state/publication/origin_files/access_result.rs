@@ -56,33 +56,24 @@ pub(super) enum Refusal {
     NoLocation,
 }
 
-/// A response without its body.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Head {
-    pub(super) status: u16,
-    /// Whether the body has a coding that the client can't decode.
-    pub(super) is_encoded: bool,
-    /// Whether the request was conditional.
-    pub(super) is_conditional: bool,
-}
-
-impl Head {
-    /// The result, if it does not depend on the body. The caller follows redirects.
-    pub(super) fn result(&self) -> Option<AccessResult> {
-        match self.status {
-            200 if self.is_encoded => Some(AccessResult::Refused(Refusal::Binary)),
+impl AccessResult {
+    /// The result, if it does not depend on the body. `is_encoded`: it has a coding that the client can't
+    /// decode. The caller follows redirects.
+    pub(super) const fn of_head(
+        status: u16,
+        is_encoded: bool,
+        is_conditional: bool,
+    ) -> Option<Self> {
+        match status {
+            200 if is_encoded => Some(Self::Refused(Refusal::Binary)),
             200 => None,
-            304 if self.is_conditional => Some(AccessResult::Unchanged),
-            status @ (429 | 500..=599) => {
-                Some(AccessResult::Unreachable(Unreachable::Status(status)))
-            }
-            status @ 400..=499 => Some(AccessResult::NoFile(status)),
-            status => Some(AccessResult::Refused(Refusal::Status(status))),
+            304 if is_conditional => Some(Self::Unchanged),
+            429 | 500..=599 => Some(Self::Unreachable(Unreachable::Status(status))),
+            400..=499 => Some(Self::NoFile(status)),
+            _ => Some(Self::Refused(Refusal::Status(status))),
         }
     }
-}
 
-impl AccessResult {
     /// The stable code for logs and metric labels.
     pub(super) const fn code(&self) -> &'static str {
         match self {
@@ -170,7 +161,7 @@ mod tests {
     use super::*;
 
     fn answer(status: u16, is_encoded: bool, is_conditional: bool) -> Option<&'static str> {
-        Head { status, is_encoded, is_conditional }.result().map(|result| result.code())
+        AccessResult::of_head(status, is_encoded, is_conditional).map(|result| result.code())
     }
 
     #[test]

@@ -17,54 +17,45 @@ use super::access_result::{AccessResult, Refusal};
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
-/// The body of a response.
-pub(super) struct Body<'a> {
-    /// At most [`robots::LEAST_BYTES`] octets.
-    pub(super) octets: Bytes,
-    /// Whether the body is longer.
-    pub(super) is_cut: bool,
-    /// The `Content-Type` field.
-    pub(super) content_type: Option<&'a [u8]>,
-}
-
-impl Body<'_> {
-    /// The result of the access, and the remarks about it.
-    pub(super) fn result(self) -> (AccessResult, Vec<Diagnostic>) {
-        let Self { octets, is_cut, content_type } = self;
-        let mut remarks = Vec::new();
-        if octets.contains(&0) || UTF_16.iter().any(|mark| octets.starts_with(mark)) {
-            return (AccessResult::Refused(Refusal::Binary), remarks);
-        }
-        let Some(text) = in_utf8(octets, content_type, &mut remarks) else {
-            return (AccessResult::Refused(Refusal::Binary), remarks);
-        };
-        let text = match text.starts_with(BYTE_ORDER_MARK) {
-            true => text.slice(BYTE_ORDER_MARK.len()..),
-            false => text,
-        };
-        let text = match is_cut || text.len() > robots::LEAST_BYTES {
-            true => cut(&text, &mut remarks),
-            false => text,
-        };
-        let is_html = is_html(content_type);
-        if !is_html && !is_document(&text) {
-            return (AccessResult::File(text), remarks);
-        }
-        let (file, _) = robots::parse(&text);
-        if file.rule_count() == 0 && (is_document(&text) || !robots::has_known_line(&text)) {
-            let message =
-                "the origin answers with a document without rules in place of a robots.txt";
-            remarks.push(
-                Diagnostic::error("origin_robots.html", message)
-                    .help("send the file as text/plain, or answer 404 if there is none"),
-            );
-            return (AccessResult::Document, remarks);
-        }
-        let message = "the rules are sent as an HTML page; some crawlers refuse that";
-        let remark = Diagnostic::warning("origin_robots.html", message);
-        remarks.push(remark.help("send the file as text/plain"));
-        (AccessResult::File(text), remarks)
+/// The result of an access with this body, and the remarks about it. `octets` are at most
+/// [`robots::LEAST_BYTES`]; the body is longer if it `is_cut`.
+pub(super) fn result(
+    octets: Bytes,
+    is_cut: bool,
+    content_type: Option<&[u8]>,
+) -> (AccessResult, Vec<Diagnostic>) {
+    let mut remarks = Vec::new();
+    if octets.contains(&0) || UTF_16.iter().any(|mark| octets.starts_with(mark)) {
+        return (AccessResult::Refused(Refusal::Binary), remarks);
     }
+    let Some(text) = in_utf8(octets, content_type, &mut remarks) else {
+        return (AccessResult::Refused(Refusal::Binary), remarks);
+    };
+    let text = match text.starts_with(BYTE_ORDER_MARK) {
+        true => text.slice(BYTE_ORDER_MARK.len()..),
+        false => text,
+    };
+    let text = match is_cut || text.len() > robots::LEAST_BYTES {
+        true => cut(&text, &mut remarks),
+        false => text,
+    };
+    let is_html = is_html(content_type);
+    if !is_html && !is_document(&text) {
+        return (AccessResult::File(text), remarks);
+    }
+    let (file, _) = robots::parse(&text);
+    if file.rule_count() == 0 && (is_document(&text) || !robots::has_known_line(&text)) {
+        let message = "the origin answers with a document without rules in place of a robots.txt";
+        remarks.push(
+            Diagnostic::error("origin_robots.html", message)
+                .help("send the file as text/plain, or answer 404 if there is none"),
+        );
+        return (AccessResult::Document, remarks);
+    }
+    let message = "the rules are sent as an HTML page; some crawlers refuse that";
+    let remark = Diagnostic::warning("origin_robots.html", message);
+    remarks.push(remark.help("send the file as text/plain"));
+    (AccessResult::File(text), remarks)
 }
 
 /// The body in UTF-8; `None` if it is not in the declared encoding. Octets outside UTF-8 without a
@@ -136,8 +127,7 @@ mod tests {
     /// The result in short, with the codes of its remarks.
     fn read(content_type: &str, octets: impl Into<Vec<u8>>, is_cut: bool) -> String {
         let content_type = (!content_type.is_empty()).then_some(content_type.as_bytes());
-        let (result, remarks) =
-            Body { octets: Bytes::from(octets.into()), is_cut, content_type }.result();
+        let (result, remarks) = result(Bytes::from(octets.into()), is_cut, content_type);
         let codes: String = remarks
             .iter()
             .map(|remark| {
@@ -237,12 +227,8 @@ mod tests {
             assert_eq!(read(content_type, octets, false), expected, "{content_type}");
         }
         // Without a declared encoding, octets stay what they are.
-        let (result, remarks) = Body {
-            octets: Bytes::from_static(latin),
-            is_cut: false,
-            content_type: Some(b"text/plain; charset=unheard-of"),
-        }
-        .result();
+        let unknown = Some(&b"text/plain; charset=unheard-of"[..]);
+        let (result, remarks) = result(Bytes::from_static(latin), false, unknown);
         assert_eq!((result, remarks), (AccessResult::File(Bytes::from_static(latin)), vec![]));
     }
 }

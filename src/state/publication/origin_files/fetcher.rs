@@ -18,8 +18,8 @@ use crate::{
 };
 
 use super::{
-    access_result::{AccessResult, Head, Refusal, Unreachable},
-    body::Body,
+    access_result::{AccessResult, Refusal, Unreachable},
+    body,
     destination::{Destination, KnownHosts, Owner},
 };
 
@@ -201,16 +201,14 @@ impl From<AccessResult> for Fetched {
 async fn read(response: Response, destination: Destination, is_conditional: bool) -> Fetched {
     let (status, is_encoded) = (response.status(), response.is_encoded());
     let fresh_for = response.fresh_for();
-    if let Some(result) = (Head { status, is_encoded, is_conditional }).result() {
+    if let Some(result) = AccessResult::of_head(status, is_encoded, is_conditional) {
         return Fetched { fresh_for, ..Fetched::from(result) };
     }
     let validators = response.validators();
     let condition = (!validators.is_empty()).then_some(Condition { destination, validators });
     let content_type = response.content_type().map(<[u8]>::to_vec);
     let (result, remarks) = match response.beginning(robots::LEAST_BYTES).await {
-        Ok((octets, is_cut)) => {
-            Body { octets, is_cut, content_type: content_type.as_deref() }.result()
-        }
+        Ok((octets, is_cut)) => body::result(octets, is_cut, content_type.as_deref()),
         Err(failure) => (AccessResult::Unreachable(unreachable(failure)), Vec::new()),
     };
     Fetched { result, remarks, condition, fresh_for }

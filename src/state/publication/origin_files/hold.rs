@@ -36,8 +36,8 @@ pub(super) struct Meaning {
 }
 
 /// A file that is held.
-#[derive(Debug)]
-pub(super) struct Held {
+#[derive(Clone, Debug)]
+pub(in crate::state::publication) struct Held {
     pub(super) file: OriginFile,
     pub(super) id: String,
     pub(super) hold: Hold,
@@ -105,9 +105,13 @@ impl Held {
     }
 
     /// A file that was held before this process.
-    pub(super) fn known(file: OriginFile, since: Timestamp) -> Self {
+    pub(in crate::state::publication) fn known(
+        file: OriginFile,
+        since: Timestamp,
+        is_discarded: bool,
+    ) -> Self {
         let hold = Hold::of_file(file.bytes().map_or(b"", AsRef::as_ref));
-        Self::new(file, hold, since)
+        Self { is_discarded, ..Self::new(file, hold, since) }
     }
 
     /// The time until it is in force without the operator; `None` for never.
@@ -178,7 +182,7 @@ mod tests {
         let hours = |hours: u64| Duration::from_secs(hours * 3_600);
         let left = |text: &str, passed: u64| {
             let file = OriginFile::Present(text.as_bytes().to_vec().into());
-            Held::known(file, since).left(Caution::default(), since + hours(passed))
+            Held::known(file, since, false).left(Caution::default(), since + hours(passed))
         };
         for (passed, expected) in [(0, 24), (23, 1), (24, 0), (99, 0)] {
             assert_eq!(left("", passed), Some(hours(expected)));

@@ -15,13 +15,7 @@
 //! May use: enforce, fetch, lint, metrics, policy, robots, crawlers, diagnostic, escape. Must not know:
 //! the files beside this folder.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -42,7 +36,6 @@ mod destination; // the destination of a fetch and of its redirects
 mod fetcher; // one access over HTTP
 mod file_overview; // what operators should know
 mod hold; // files that change too much at once
-mod message; // messages for the publisher
 mod site; // a site with fetches from its origin
 #[cfg(test)]
 mod tests;
@@ -57,7 +50,12 @@ use self::{
     watches::{Rounds, Watches},
 };
 pub(super) use self::{
-    destination::KnownHosts, fetcher::Clients, message::News, site::WatchedSite, watch::KnownFile,
+    destination::KnownHosts,
+    fetcher::Clients,
+    hold::Held,
+    site::WatchedSite,
+    watch::{Event, KnownFile},
+    watches::News,
 };
 pub use self::{
     file_overview::{OriginReport, OriginReports},
@@ -72,7 +70,6 @@ pub(super) struct OriginFiles {
     /// The number of sites without a first result.
     pending: latest::Receiver<usize>,
     task: AbortHandle,
-    is_retired: AtomicBool,
 }
 
 impl OriginFiles {
@@ -98,7 +95,7 @@ impl OriginFiles {
         let watches = Arc::new(Mutex::new(watches));
         let fetcher = Fetcher::new(clients, hosts);
         let task = repeat(&watches, &fetcher);
-        Self { watches, fetcher, pending, task, is_retired: AtomicBool::new(false) }
+        Self { watches, fetcher, pending, task }
     }
 
     /// Fetches from every origin at once, whatever the intervals say.
@@ -137,7 +134,7 @@ impl OriginFiles {
 
     /// The known file of a site, for a successor; `None` for another site.
     pub(super) fn known(&self, site: &str) -> Option<KnownFile> {
-        self.watches.lock().watch(site).map(Watch::known)
+        self.watches.lock().watch(site).map(|watch| watch.known().clone())
     }
 
     /// Whether the last access for a site failed.
@@ -148,10 +145,8 @@ impl OriginFiles {
     /// Ends the fetches and the news. The publisher calls it before a successor starts, because
     /// both write the same time series.
     pub(super) fn retire(&self) {
-        if !self.is_retired.swap(true, Ordering::AcqRel) {
-            self.task.abort();
-            self.watches.lock().close();
-        }
+        self.task.abort();
+        self.watches.lock().close();
     }
 }
 

@@ -344,16 +344,22 @@ async fn rfc9110_13_an_unchanged_file_is_not_sent_again() {
 /// The news so far, in short. Each change has the present file. Sorted by site.
 fn drained(origins: &OriginFiles, news: &mut mpsc::UnboundedReceiver<News>) -> Vec<String> {
     let mut all = Vec::new();
-    while let Ok(one) = news.try_recv() {
-        all.push(match one {
-            News::Changed { site } => match origins.known(&site).unwrap_or_default().file {
-                OriginFile::Present(file) => {
-                    format!("{site} {}", String::from_utf8_lossy(&file))
+    while let Ok((site, event)) = news.try_recv() {
+        all.push(match event {
+            Event::Changed | Event::GivenUp { .. } => {
+                match origins.known(&site).unwrap_or_default().file {
+                    OriginFile::Present(file) => {
+                        format!("{site} {}", String::from_utf8_lossy(&file))
+                    }
+                    file => format!("{site} {file:?}"),
                 }
-                file => format!("{site} {file:?}"),
-            },
-            News::Quarantined { site, id, .. } => format!("{site} held {id}"),
-            News::Released { site } => format!("{site} released"),
+            }
+            Event::Held { id, .. } => format!("{site} held {id}"),
+            Event::Released { .. } => format!("{site} released"),
+            Event::StillHeld { .. }
+            | Event::Remarked(_)
+            | Event::Failed { .. }
+            | Event::Recovered { .. } => continue,
         });
     }
     all.sort();

@@ -45,10 +45,8 @@ const MOST_UNKNOWN: Duration = Duration::from_secs(86_400);
 pub(in crate::state::publication) struct KnownFile {
     /// The last good file.
     pub(in crate::state::publication) file: OriginFile,
-    /// The file that is held, and since when.
-    pub(in crate::state::publication) held: Option<(OriginFile, Timestamp)>,
-    /// Whether the operator discarded it.
-    pub(in crate::state::publication) is_discarded: bool,
+    /// The file that is held.
+    pub(in crate::state::publication) held: Option<Held>,
     /// Whether earlier rules of the site left anything open to `*`. Then a file that closes
     /// everything is sudden, even if it is the origin's first.
     pub(in crate::state::publication) was_open: bool,
@@ -60,11 +58,11 @@ pub(in crate::state::publication) struct KnownFile {
 
 /// An event for the log and the publisher.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Event {
-    /// Another file is in force.
+pub(in crate::state::publication) enum Event {
+    /// Another file is in force, or the first access ended.
     Changed,
-    /// A file is held, in place of an earlier one.
-    Held { id: String, hold: Hold, since: Timestamp },
+    /// A file is held, in place of an earlier one. The file in force stays.
+    Held { id: String, hold: Hold, since: Timestamp, file: OriginFile },
     /// The file is still held; a reminder.
     StillHeld { id: String, hold: Hold, since: Timestamp },
     /// No file is held any more.
@@ -81,7 +79,7 @@ pub(super) enum Event {
 
 /// The end of a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Release {
+pub(in crate::state::publication) enum Release {
     /// The operator, or the policy, accepts the file: it is in force.
     Accepted,
     /// The time of vanished rules is over: the file is in force.
@@ -102,15 +100,9 @@ pub(super) struct Progress {
 #[derive(Debug)]
 pub(super) struct Watch {
     caution: Caution,
-    file: OriginFile,
+    known: KnownFile,
     /// The meaning of the file in force.
     meaning: Meaning,
-    held: Option<Held>,
-    /// As [`KnownFile::was_open`].
-    was_open: bool,
-    /// As [`KnownFile::unknown_since`].
-    unknown_since: Option<Timestamp>,
-    condition: Option<Condition>,
     failures: Option<Failures>,
     /// The remarks about the last good response, and their last log line.
     remarks: Vec<Diagnostic>,
@@ -135,26 +127,17 @@ struct LoggedFailure {
 
 impl Watch {
     /// A watch that starts with a known file.
-    pub(super) fn new(known: KnownFile, caution: Caution) -> Self {
-        let KnownFile { file, held, is_discarded, was_open, unknown_since, condition } = known;
-        let held = held.map(|(file, since)| Held { is_discarded, ..Held::known(file, since) });
-        Self {
-            caution,
-            meaning: Meaning::of(&file),
-            file,
-            held,
-            was_open,
-            unknown_since,
-            condition,
-            failures: None,
-            remarks: Vec::new(),
-            remarked_at: None,
-        }
+    pub(super) fn new(mut known: KnownFile, caution: Caution) -> Self {
+        // A new watch reminds of it.
+        known.held.iter_mut().for_each(|held| held.logged_at = None);
+        let meaning = Meaning::of(&known.file);
+        let (failures, remarks, remarked_at) = (None, Vec::new(), None);
+        Self { caution, known, meaning, failures, remarks, remarked_at }
     }
 
     /// The file in force.
     pub(super) const fn file(&self) -> &OriginFile {
-        &self.file
+        &self.known.file
     }
 
     /// Whether the file in force closes everything for `*`.
@@ -169,33 +152,26 @@ impl Watch {
 
     /// Whether crawlers get no robots.txt, because none is known.
     pub(super) const fn is_withheld(&self) -> bool {
-        self.unknown_since.is_some()
+        self.known.unknown_since.is_some()
     }
 
     pub(super) fn held(&self) -> Option<&OriginFile> {
-        self.held.as_ref().map(|held| &held.file)
+        self.known.held.as_ref().map(|held| &held.file)
     }
 
     /// The condition of the next fetch.
     pub(super) fn condition(&self) -> Option<&Condition> {
-        self.condition.as_ref()
+        self.known.condition.as_ref()
     }
 
     /// The known file, for a successor.
-    pub(super) fn known(&self) -> KnownFile {
-        KnownFile {
-            file: self.file.clone(),
-            held: self.held.as_ref().map(|held| (held.file.clone(), held.since)),
-            is_discarded: self.held.as_ref().is_some_and(|held| held.is_discarded),
-            was_open: self.was_open,
-            unknown_since: self.unknown_since,
-            condition: self.condition.clone(),
-        }
+    pub(super) const fn known(&self) -> &KnownFile {
+        &self.known
     }
 
     /// What the pages for operators say.
     pub(super) fn report(&self) -> OriginReport {
-        let held = self.held.as_ref().filter(|held| !held.is_discarded).map(|held| held.hold);
+        let held = self.known.held.as_ref().filter(|held| !held.is_discarded).map(|held| held.hold);
         OriginReport { held, findings: self.remarks.clone() }
     }
 
@@ -206,18 +182,18 @@ impl Watch {
         let code = result.code();
         let failure = match result {
             AccessResult::File(file) => {
-                self.condition = condition;
+                self.known.condition = condition;
                 self.take(OriginFile::Present(file), remarks, now, &mut events);
                 None
             }
             AccessResult::NoFile(_) | AccessResult::Document => {
-                self.condition = None;
+                self.known.condition = None;
                 self.take(OriginFile::Absent, remarks, now, &mut events);
                 None
             }
             AccessResult::Unchanged => {
                 // What is held was not sent again.
-                if let Some(held) = self.held.as_ref().map(|held| held.file.clone()) {
+                if let Some(held) = self.known.held.as_ref().map(|held| held.file.clone()) {
                     let meaning = Meaning::of(&held);
                     self.put_or_hold(held, meaning, now, &mut events);
                 }
@@ -230,11 +206,11 @@ impl Watch {
         let wait = match failure {
             Some(why) => self.fail(code, why, now, &mut events),
             None => {
-                self.unknown_since = None;
+                self.known.unknown_since = None;
                 if let Some(failures) = self.failures.take() {
                     events.push(Event::Recovered { since: failures.since });
                 }
-                let left = self.held.as_ref().and_then(|held| held.left(self.caution, now));
+                let left = self.known.held.as_ref().and_then(|held| held.left(self.caution, now));
                 let wait = fresh_for.unwrap_or(USUAL_WAIT).min(left.unwrap_or(MOST_WAIT));
                 wait.clamp(LEAST_WAIT, MOST_WAIT)
             }
@@ -245,7 +221,7 @@ impl Watch {
 
     /// Puts the held file in force if it has this name; `None` otherwise.
     pub(super) fn accept(&mut self, name: &str) -> Option<Vec<Event>> {
-        let file = self.held.as_ref().filter(|held| held.id == name)?.file.clone();
+        let file = self.known.held.as_ref().filter(|held| held.id == name)?.file.clone();
         let mut events = Vec::new();
         let meaning = Meaning::of(&file);
         self.put(file, meaning, Release::Accepted, &mut events);
@@ -254,7 +230,7 @@ impl Watch {
 
     /// Discards the held file if it has this name. Returns whether that changes anything.
     pub(super) fn discard(&mut self, name: &str) -> bool {
-        let held = self.held.as_mut().filter(|held| held.id == name && !held.is_discarded);
+        let held = self.known.held.as_mut().filter(|held| held.id == name && !held.is_discarded);
         held.map(|held| held.is_discarded = true).is_some()
     }
 
@@ -281,7 +257,9 @@ impl Watch {
         events: &mut Vec<Event>,
     ) {
         // The very first file is no sudden change.
-        let was_open = self.file != OriginFile::Unknown || self.held.is_some() || self.was_open;
+        let was_open = self.known.file != OriginFile::Unknown
+            || self.known.held.is_some()
+            || self.known.was_open;
         let Some(hold) = Hold::of(self.meaning, meaning, was_open, self.caution) else {
             return self.put(file, meaning, Release::Accepted, events);
         };
@@ -290,7 +268,7 @@ impl Watch {
             true => held.id == id(&file),
             false => held.hold == hold && (held.file == file || hold == Hold::Vanishing),
         };
-        let before = self.held.as_ref().filter(is_same);
+        let before = self.known.held.as_ref().filter(is_same);
         let is_discarded = before.is_some_and(|held| held.is_discarded);
         let is_known = is_discarded || before.is_some_and(|held| held.file == file);
         let since = before.map_or(now, |held| held.since);
@@ -298,27 +276,29 @@ impl Watch {
         if held.left(self.caution, now).is_some_and(|left| left.is_zero()) {
             self.put(held.file, meaning, Release::Expired, events);
         } else if !is_known {
-            events.push(Event::Held { id: held.id.clone(), hold, since: held.since });
-            self.held = Some(Held { logged_at: Some(now), ..held });
+            let (id, since, file) = (held.id.clone(), held.since, held.file.clone());
+            events.push(Event::Held { id, hold, since, file });
+            self.known.held = Some(Held { logged_at: Some(now), ..held });
         }
     }
 
     /// Puts a file in force and ends the hold: `by` this, if it is the file that was held.
     fn put(&mut self, file: OriginFile, meaning: Meaning, by: Release, events: &mut Vec<Event>) {
-        if let Some(Held { id, file: held, .. }) = self.held.take() {
+        if let Some(Held { id, file: held, .. }) = self.known.held.take() {
             let is_this = held == file || by == Release::Expired;
             events.push(Event::Released { id, by: if is_this { by } else { Release::Replaced } });
         }
-        if self.file != file {
+        if self.known.file != file {
             events.push(Event::Changed);
         }
-        (self.file, self.meaning) = (file, meaning);
+        (self.known.file, self.meaning) = (file, meaning);
     }
 
     /// Reminds of what lasts.
     fn remind(&mut self, now: Timestamp, events: &mut Vec<Event>) {
         let is_due = |at: Option<Timestamp>| at.is_none_or(|at| now.duration_since(at) >= REMINDER);
-        if let Some(Held { id, hold, since, logged_at, is_discarded: false, .. }) = &mut self.held
+        if let Some(Held { id, hold, since, logged_at, is_discarded: false, .. }) =
+            &mut self.known.held
             && is_due(*logged_at)
         {
             *logged_at = Some(now);
@@ -362,12 +342,12 @@ impl Watch {
         }
         // Only a failure ends the time, so that no first fetch comes too late. The clock may have been
         // set back since the start of it.
-        self.unknown_since = self.unknown_since.map(|since| since.min(now));
+        self.known.unknown_since = self.known.unknown_since.map(|since| since.min(now));
         let start = Moment::at(now).start_of(MOST_UNKNOWN);
-        if let Some(since) = self.unknown_since.take_if(|since| *since <= start) {
+        if let Some(since) = self.known.unknown_since.take_if(|since| *since <= start) {
             events.push(Event::GivenUp { since });
         }
-        match self.file {
+        match self.known.file {
             OriginFile::Unknown => wait.min(LAST_RETRY_WITHOUT_FILE),
             OriginFile::Absent | OriginFile::Present(_) => wait.min(LAST_RETRY),
         }

@@ -20,13 +20,15 @@ use super::{
     fetcher::{Fetched, Fetcher},
     file_overview::OriginReports,
     hold::{self, Hold},
-    message::News,
     site::WatchedSite,
     watch::{Event, Progress, Release, Watch},
 };
 
 /// The most remarks about one response in the log.
 const MOST_REMARKS: usize = 10;
+
+/// An event, with the name of its site. The publisher gets them in order.
+pub(in crate::state::publication) type News = (String, Event);
 
 /// The watches of all sites, with the sender of news.
 #[derive(Debug)]
@@ -111,9 +113,12 @@ impl Watches {
         quarantined.map(|one| one.site.name.clone()).collect()
     }
 
-    /// Ignores further results, and removes what shows the state of the sites.
+    /// Ignores further results, and removes what shows the state of the sites: once, because successors show
+    /// theirs.
     pub(super) fn close(&mut self) {
-        self.is_open = false;
+        if !std::mem::take(&mut self.is_open) {
+            return;
+        }
         for SiteWatch { site, .. } in &self.sites {
             self.metrics.forget_origin_robots_held(&site.name);
             self.reports.forget(&site.name);
@@ -127,7 +132,7 @@ impl Watches {
         let events = one.watch.accept(id)?;
         let one = self.sites.get(number)?;
         self.show(one);
-        events.iter().for_each(|event| one.report(event, &self.news));
+        events.into_iter().for_each(|event| one.report(event, &self.news));
         Some(one.watch.file().clone())
     }
 
@@ -149,10 +154,11 @@ impl Watches {
         let one = self.sites.get(number)?;
         self.metrics.origin_robots_fetch(&one.site.name, code);
         self.show(one);
-        events.iter().for_each(|event| one.report(event, &self.news));
+        let has_changed = events.contains(&Event::Changed);
+        events.into_iter().for_each(|event| one.report(event, &self.news));
         if is_first {
-            if !events.contains(&Event::Changed) {
-                one.send(&Event::Changed, &self.news);
+            if !has_changed {
+                one.send(Event::Changed, &self.news);
             }
             self.pending.send_modify(|count| *count = count.saturating_sub(1));
         }
@@ -161,37 +167,22 @@ impl Watches {
 }
 
 impl SiteWatch {
-    /// Logs an event and sends it as news.
-    fn report(&self, event: &Event, news: &mpsc::UnboundedSender<News>) {
-        self.log(event);
+    /// Logs an event and sends it to the publisher.
+    fn report(&self, event: Event, news: &mpsc::UnboundedSender<News>) {
+        self.log(&event);
         self.send(event, news);
     }
 
-    /// Sends the news of an event, if it has any.
-    fn send(&self, event: &Event, news: &mpsc::UnboundedSender<News>) {
-        let site = self.site.name.clone();
-        let one = match event {
-            Event::Changed | Event::GivenUp { .. } => News::Changed { site },
-            Event::Held { id, since, .. } => {
-                let Some(held) = self.watch.held() else { return };
-                let file = held.bytes().cloned().unwrap_or_default();
-                News::Quarantined { site, id: id.clone(), file, since: *since }
-            }
-            Event::Released { .. } => News::Released { site },
-            Event::StillHeld { .. }
-            | Event::Remarked(_)
-            | Event::Failed { .. }
-            | Event::Recovered { .. } => return,
-        };
+    fn send(&self, event: Event, news: &mpsc::UnboundedSender<News>) {
         // Without a receiver the program is about to end.
-        let _ = news.send(one);
+        let _ = news.send((self.site.name.clone(), event));
     }
 
     fn log(&self, event: &Event) {
         let site = self.site.name.as_str();
         match event {
             Event::Changed => self.log_file(),
-            Event::Held { id, hold: Hold::Closing, since }
+            Event::Held { id, hold: Hold::Closing, since, .. }
             | Event::StillHeld { id, hold: Hold::Closing, since } => tracing::error!(
                 site,
                 id,
@@ -201,7 +192,7 @@ impl SiteWatch {
                 "origin robots.txt quarantined: it suddenly closes the whole site to every \
                  crawler; the last good file stays in force"
             ),
-            Event::Held { id, hold: Hold::Vanishing, since }
+            Event::Held { id, hold: Hold::Vanishing, since, .. }
             | Event::StillHeld { id, hold: Hold::Vanishing, since } => tracing::error!(
                 site,
                 id,

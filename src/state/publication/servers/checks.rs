@@ -25,14 +25,6 @@ const TICK: Duration = Duration::from_millis(250);
 /// The most checks at the same time.
 const AT_ONCE: usize = 64;
 
-/// What the checks are about.
-pub(in crate::state::publication) trait Checked: Send {
-    /// Calls `each` with the origins of every site that has checks.
-    fn each(&self, each: &mut dyn FnMut(&Arc<Servers>));
-    /// The time of the steady clock.
-    fn now(&self) -> Duration;
-}
-
 /// A check that is due.
 struct Due {
     servers: Arc<Servers>,
@@ -40,9 +32,11 @@ struct Due {
     check: HealthCheck,
 }
 
-/// Checks every origin at its interval, for ever.
+/// Checks every origin of the sites that `checked` returns at its interval, for ever. `now` is the time of
+/// the steady clock.
 pub(in crate::state::publication) async fn repeat(
-    checked: impl Checked,
+    checked: impl Fn() -> Vec<Arc<Servers>>,
+    now: impl Fn() -> Duration,
     client: Client,
     metrics: Arc<Metrics>,
 ) {
@@ -52,33 +46,33 @@ pub(in crate::state::publication) async fn repeat(
     loop {
         tokio::select! {
             _ = ticks.tick() => {
-                for due in due(&checked) {
+                for due in due(checked(), now()) {
                     if running.len() >= AT_ONCE {
                         let done = running.join_next().await;
-                        settle(done.and_then(Result::ok), &checked, &metrics);
+                        settle(done.and_then(Result::ok), now(), &metrics);
                     }
                     running.spawn(run(due, client.clone()));
                 }
             }
             Some(done) = running.join_next(), if !running.is_empty() => {
-                settle(done.ok(), &checked, &metrics);
+                settle(done.ok(), now(), &metrics);
             }
         }
     }
 }
 
 /// The checks that are due; the next ones are due after their interval.
-fn due(checked: &impl Checked) -> Vec<Due> {
-    let (now, mut all) = (checked.now(), Vec::new());
-    checked.each(&mut |servers| {
-        let Some(check) = &servers.backend.health.check else { return };
+fn due(checked: Vec<Arc<Servers>>, now: Duration) -> Vec<Due> {
+    let mut all = Vec::new();
+    for servers in checked {
+        let Some(check) = &servers.backend.health.check else { continue };
         for (place, server) in servers.all.iter().enumerate() {
             if server.health.claim_check(now, check.interval) {
-                let (servers, check) = (Arc::clone(servers), check.clone());
+                let (servers, check) = (Arc::clone(&servers), check.clone());
                 all.push(Due { servers, place, check });
             }
         }
-    });
+    }
     all
 }
 
@@ -98,13 +92,13 @@ async fn run(due: Due, client: Client) -> (Due, bool) {
     (due, is_good)
 }
 
-fn settle(done: Option<(Due, bool)>, checked: &impl Checked, metrics: &Metrics) {
+fn settle(done: Option<(Due, bool)>, now: Duration, metrics: &Metrics) {
     match done {
         Some((Due { servers, place, .. }, true)) => {
             servers.succeeded(place, Success::Check, metrics);
         }
         Some((Due { servers, place, .. }, false)) => {
-            servers.failed(place, Fault::Check, checked.now(), metrics);
+            servers.failed(place, Fault::Check, now, metrics);
         }
         None => {}
     }

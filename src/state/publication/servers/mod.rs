@@ -27,7 +27,7 @@ mod attempts; // the attempts of one request
 mod checks; // regular requests that find out about a server
 mod health; // whether a server is down
 
-pub(super) use self::checks::{Checked, repeat};
+pub(super) use self::checks::repeat;
 use self::health::{Health, Success};
 pub use self::{attempts::Attempts, health::Fault};
 

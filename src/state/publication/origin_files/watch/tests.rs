@@ -162,7 +162,7 @@ fn vanished_rules_stay_in_force_for_a_day_at_most() {
             ],
         );
         // A restart does not begin the day anew.
-        let mut watch = Watch::new(watch.known(), Caution::default());
+        let mut watch = Watch::new(watch.known().clone(), Caution::default());
         let progress = watch.settle(result(gone), at(300 + DAY - 90));
         assert!(summary(&progress.events).contains("still-held"), "{gone:?}: {progress:?}");
         assert_eq!((progress.wait.as_secs(), watch.file()), (90, &rules(OPEN)), "{gone:?}");
@@ -297,7 +297,7 @@ fn a_discarded_file_is_no_news_until_the_origin_has_another_one() {
         ],
     );
     // A restart changes nothing.
-    let mut watch = Watch::new(watch.known(), Caution::default());
+    let mut watch = Watch::new(watch.known().clone(), Caution::default());
     assert_eq!(watch.report().held, None);
     walk(
         &mut watch,
@@ -378,7 +378,7 @@ fn the_first_file_and_every_file_with_accept_full_disallow_are_in_force_at_once(
 
 #[test]
 fn the_first_result_is_compared_with_the_known_file() {
-    let closed = || Some((rules(CLOSED), at(0)));
+    let closed = || Some(Held::known(rules(CLOSED), at(0), false));
     let watch = |file, held, accept_full_disallow| {
         let caution = Caution { accept_full_disallow, ..Caution::default() };
         Watch::new(KnownFile { file, held, ..KnownFile::default() }, caution)

@@ -1,0 +1,109 @@
+//! Values between nodes, as JSON: times in milliseconds, words, texts.
+//!
+//! A row that can't be read is left out: a newer node may say something that this one does not know.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{DeserializeOwned, Error},
+};
+
+use crate::{
+    formats::robots::Pace,
+    rules::{
+        crawlers::Outcome,
+        enforce::{EditionId, Rung},
+    },
+};
+
+/// The longest name in a row, in octets.
+const LONGEST: usize = 512;
+
+/// A module for a value that goes as another one.
+macro_rules! goes_as {
+    ($(#[$doc:meta] $name:ident: $type:ty as $wire:ty, $write:expr, $read:expr;)+) => { $(
+        #[$doc]
+        pub(super) mod $name {
+            use super::*;
+
+            pub(in crate::clients::conduct) fn serialize<S: Serializer>(
+                value: &$type,
+                serializer: S,
+            ) -> Result<S::Ok, S::Error> {
+                let write: fn(&$type) -> $wire = $write;
+                write(value).serialize(serializer)
+            }
+
+            pub(in crate::clients::conduct) fn deserialize<'de, D: Deserializer<'de>>(
+                deserializer: D,
+            ) -> Result<$type, D::Error> {
+                let read: fn($wire) -> Option<$type> = $read;
+                read(Deserialize::deserialize(deserializer)?)
+                    .ok_or_else(|| D::Error::custom("no such value"))
+            }
+        }
+    )+ };
+}
+
+goes_as! {
+    /// A time.
+    milliseconds: Timestamp as i64, |at| at.as_millisecond(), |at| Timestamp::from_millisecond(at).ok();
+    /// A time, if there is one.
+    milliseconds_if: Option<Timestamp> as Option<i64>,
+        |at| at.map(Timestamp::as_millisecond),
+        |at| Some(at.and_then(|at| Timestamp::from_millisecond(at).ok()));
+    /// A time span of a second at least.
+    seconds_if: Option<Duration> as Option<u64>,
+        |span| span.map(|span| span.as_secs()),
+        |span| Some(span.filter(|seconds| *seconds > 0).map(Duration::from_secs));
+    /// A pace: requests, and their time in milliseconds.
+    pace: Pace as (u32, u64),
+        |pace| (pace.requests(), u64::try_from(pace.per().as_millis()).unwrap_or(u64::MAX)),
+        |(requests, per)| Pace::new(requests, Duration::from_millis(per));
+    /// The outcome of evidence.
+    outcome: Outcome as String, |one| one.as_str().to_owned(), |text| Outcome::from_word(&text);
+    /// A rung.
+    rung: Rung as String, |one| one.as_str().to_owned(), |text| Rung::from_word(&text);
+    /// The name of an edition.
+    edition: EditionId as String, |id| id.to_string(), |text| EditionId::parse(&text);
+}
+
+/// A name: not empty, and not too long.
+pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_name = !text.is_empty() && text.len() <= LONGEST;
+    is_name.then_some(text).ok_or_else(|| D::Error::custom("not a name"))
+}
+
+/// A name, if there is one.
+pub(super) fn name_if<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    name(deserializer).map(Some)
+}
+
+/// The items of a list that can be read.
+///
+/// # Errors
+/// It is no list.
+pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Item<T> {
+        Known(T),
+        Odd(serde::de::IgnoredAny),
+    }
+    let items = Vec::<Item<T>>::deserialize(deserializer)?.into_iter();
+    Ok(items
+        .filter_map(|item| if let Item::Known(known) = item { Some(known) } else { None })
+        .collect())
+}
+
+/// Whether a value goes without saying.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
