@@ -12,12 +12,7 @@ use crate::{
     },
     program::{
         cli::{crawlers::purpose_of, report::screen},
-        console::{
-            completions,
-            exit::{Error, Exit},
-            output::json,
-            web,
-        },
+        console::{Error, Exit, completions, json, web},
     },
     review::{
         audit::{self, Audit, Page, Row, Site, document, matrix_document},

@@ -11,11 +11,7 @@ use crate::{
     advice::comparison::{self, Comparison, Side},
     base::escape::{self, shown},
     program::console::{
-        config::{ConfigFile, good, read_now},
-        database,
-        exit::{Error, Exit},
-        input::agrees,
-        output::{Format, json, remark},
+        ConfigFile, Error, Exit, Format, database, good, input::agrees, json, read_now, remark,
         site,
     },
     review::proposal::{Act, Current, Declined, PastRow, Proposal, Request, past, propose},

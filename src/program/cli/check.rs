@@ -14,13 +14,9 @@ use crate::{
     formats::robots,
     outside::tls,
     program::console::{
-        config::{ConfigFile, read_now},
-        exit::{Error, Exit},
+        ConfigFile, Error, Exit, Screen, control_runtime,
         input::{self, STANDARD_INPUT},
-        output::json,
-        robots_file,
-        runtime::control_runtime,
-        screen::Screen,
+        json, read_now, robots_file,
     },
     records::{
         counts::{Dimension, Question},

@@ -17,11 +17,7 @@ use crate::{
     base::{escape, fetch, version},
     program::{
         cli::without_file::next_free,
-        console::log_lines::{LogFormat, log_to_stderr},
-        console::{
-            config::{ConfigFile, load},
-            exit::{Error, Exit},
-        },
+        console::{ConfigFile, Error, Exit, Format, load, log_to_stderr},
         service::{Control, Inheritance, Service},
     },
 };
@@ -49,7 +45,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
     let Control { runtime: control, mut signals, .. } = control.map_or_else(Control::start, Ok)?;
-    let _lines = log_to_stderr(LogFormat::Text, "warn");
+    let _lines = log_to_stderr(Format::Text, "warn");
     fetch::check_authorities().map_err(Error::Refused)?;
     let (ports, sockets) = Ports::choose(args.port)?;
     let folder = Folder::create()?;

@@ -9,10 +9,7 @@ use crate::{
     program::{
         cli::{memory, robots::kept},
         console::{
-            config::{ConfigFile, load, load_with_database},
-            exit::{Error, Exit},
-            input,
-            output::{Format, json, remark},
+            ConfigFile, Error, Exit, Format, input, json, load, load_with_database, remark,
             robots_file, site,
         },
     },

@@ -7,12 +7,8 @@ use serde_json::json;
 use crate::{
     base::escape,
     program::console::{
-        config::{ConfigFile, load},
-        exit::{Error, Exit},
-        output::{self, Format},
-        runtime::control_runtime,
-        screen::Screen,
-        table::{Cell, Colour, Column, Table},
+        Cell, Colour, Column, ConfigFile, Error, Exit, Format, Screen, Table, control_runtime,
+        json, load,
     },
     state::{
         exchange::{self, Overview, Settings},
@@ -76,13 +72,13 @@ fn print(overview: &Overview, format: Format, out: &mut dyn Write) -> Result<Exi
     match format {
         Format::Json => {
             for (beat, report) in &overview.nodes {
-                output::json(out, &node(beat, report.as_ref(), is_live(beat), age(beat)))?;
+                json(out, &node(beat, report.as_ref(), is_live(beat), age(beat)))?;
             }
             for Difference { what, site, values } in &differences {
                 let line = json!({
                     "kind": "difference", "what": what, "site": site, "values": values,
                 });
-                output::json(out, &line)?;
+                json(out, &line)?;
             }
         }
         Format::Text => {

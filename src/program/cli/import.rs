@@ -13,12 +13,7 @@ use crate::{
         escape,
         fetch::page::{host, is_url},
     },
-    program::console::{
-        destination,
-        exit::{Error, Exit},
-        output::{Format, json},
-        robots_file,
-    },
+    program::console::{Error, Exit, Format, destination, json, robots_file},
 };
 
 /// Make a policy from rules of other programs

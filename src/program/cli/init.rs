@@ -12,13 +12,7 @@ use crate::{
         starter::{Answers, Dialogue, Preset, Wish, policy_text, suggest},
     },
     base::{escape, fetch::page},
-    program::console::{
-        destination,
-        exit::{Error, Exit},
-        output::remark,
-        runtime::control_runtime,
-        web,
-    },
+    program::console::{Error, Exit, control_runtime, destination, remark, web},
     rules::policy::Policy,
     state::publication,
 };

@@ -13,12 +13,7 @@ use crate::{
     },
     desk::admin,
     program::{
-        console::{
-            config::{ConfigFile, examine},
-            exit::{Error, Exit},
-            output::{self, Format},
-            runtime::control_runtime,
-        },
+        console::{ConfigFile, Error, Exit, Format, control_runtime, examine, json},
         service::admin_token,
     },
     rules::policy::{self, Policy},
@@ -115,7 +110,7 @@ fn refuse(
     let file = escape::text(config.name().as_bytes());
     let errors: Vec<_> = findings.iter().filter(|one| one.severity == Severity::Error).collect();
     match format {
-        Format::Json => output::json(
+        Format::Json => json(
             out,
             &json!({ "outcome": "refused", "policy": null, "file": file, "findings": errors }),
         )?,

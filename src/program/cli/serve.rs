@@ -6,12 +6,7 @@ use crate::{
     base::{diagnostic::Severity, fetch},
     program::{
         cli::without_file::{Improvised, WithoutFile},
-        console::{
-            config::ConfigFile,
-            exit::{Error, Exit},
-            log_lines::{LogFormat, log_to_stderr},
-            start::AtStart,
-        },
+        console::{AtStart, ConfigFile, Error, Exit, Format, log_to_stderr},
         service::{Control, Inheritance, Service},
     },
     rules::policy,
@@ -41,7 +36,7 @@ pub(super) struct Args {
     config_interval: Duration,
     /// Format of log lines. BEADLE_LOG sets the level: error, warn, info (default) or debug.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    log_format: LogFormat,
+    log_format: Format,
 }
 
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
@@ -50,7 +45,7 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
     // The allocator asks for huge pages, and most of a page would stay empty: 60 MiB before the first
     // client instead of 35, 99 KiB for a slow client instead of 49. A system without them refuses.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
-    let lines = log_to_stderr(args.log_format, "info");
+    let (_guard, lines) = log_to_stderr(args.log_format, "info");
     fetch::check_authorities().map_err(Error::Refused)?;
     let (at_start, file, inheritance, guide) = match args.without_file.improvise()? {
         None => {
@@ -74,7 +69,7 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         }
         // A reader that has gone stops no server.
         let _ = std::io::stdout().write_all(guide.as_bytes());
-        service.watch_log(lines.counts());
+        service.watch_log(lines);
         service.run(signals).await
     };
     let ended = control.block_on(serving);

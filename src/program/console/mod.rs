@@ -15,19 +15,32 @@
 //! trial, fetch, diagnostic, escape, text. Must not know: any verb.
 
 pub(crate) mod completions;
-pub(crate) mod config;
+mod config;
 pub(crate) mod database;
 pub(crate) mod destination;
-pub(crate) mod exit;
+mod exit;
 pub(crate) mod input;
-pub(crate) mod log_lines;
-pub(crate) mod output;
-pub(crate) mod password;
+mod log_lines;
+mod output;
 pub(crate) mod robots_file;
-pub(crate) mod runtime;
-pub(crate) mod screen;
+mod runtime;
+mod screen;
 pub(crate) mod site;
-pub(crate) mod span;
-pub(crate) mod start;
-pub(crate) mod table;
+mod span;
+mod start;
+mod table;
 pub(crate) mod web;
+
+pub(crate) use self::{
+    config::{
+        ConfigFile, after_trial, examine, good, load, load_with_database, no_policy, read_now,
+    },
+    exit::{Error, Exit},
+    log_lines::{LineCounts, log_to_stderr},
+    output::{Format, json, remark},
+    runtime::control_runtime,
+    screen::Screen,
+    span::Span,
+    start::AtStart,
+    table::{Cell, Colour, Column, Table},
+};

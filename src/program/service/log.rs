@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{base::metrics::Metrics, program::console::log_lines::LineCounts};
+use crate::{base::metrics::Metrics, program::console::LineCounts};
 
 /// How often to look.
 const EVERY: Duration = Duration::from_secs(1);

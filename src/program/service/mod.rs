@@ -28,11 +28,7 @@ use crate::{
         remote::{Document, Remote},
         tls::Certificates,
     },
-    program::console::{
-        database::location,
-        exit::{Error, Exit},
-        log_lines::LineCounts,
-    },
+    program::console::{Error, Exit, LineCounts, database::location},
     records::{counts::CountsInMemory, lines::Log, violations::Sink},
     review::trial,
     rules::policy::Policy,

@@ -3,7 +3,7 @@
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
-    program::console::{exit::Error, runtime::control_runtime},
+    program::console::{Error, control_runtime},
     state::publication::Reloads,
 };
 

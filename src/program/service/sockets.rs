@@ -13,7 +13,7 @@ use std::{
 use listenfd::ListenFd;
 use tokio::net::TcpSocket;
 
-use crate::{base::diagnostic::Diagnostic, program::console::exit::Error};
+use crate::{base::diagnostic::Diagnostic, program::console::Error};
 
 use super::successor;
 

@@ -12,7 +12,7 @@ use crate::{
         diagnostic::{Diagnostic, Severity},
         whole_file,
     },
-    program::console::{config::no_policy, exit::Error},
+    program::console::{Error, no_policy},
     rules::{
         crawlers::CatalogueFile,
         policy::{self, built_in_catalogue_file, read_catalogue_file},

@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::{
     base::escape,
     program::console::{
-        exit::{Error, Exit},
+        Error, Exit, Format,
         input::{STANDARD_INPUT, lines},
-        output::{Format, json},
+        json,
     },
     rules::crawlers::{Catalogue, Class, Name, SiteNames},
 };

@@ -6,10 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     base::{escape, product_token::ProductToken},
-    program::console::{
-        exit::{Error, Exit},
-        output::{Format, json},
-    },
+    program::console::{Error, Exit, Format, json},
     rules::{
         crawlers::{Catalogue, Crawler, Purpose},
         policy::suggestion,

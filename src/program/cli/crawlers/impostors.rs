@@ -8,12 +8,7 @@ use jiff::Timestamp;
 use crate::{
     program::{
         cli::report::{lookup, screen},
-        console::{
-            completions,
-            config::{ConfigFile, load_with_database},
-            exit::{Error, Exit},
-            output::{Format, json},
-        },
+        console::{ConfigFile, Error, Exit, Format, completions, json, load_with_database},
     },
     review::report::{Document, Impostors, Span, text},
 };

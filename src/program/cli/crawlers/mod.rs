@@ -5,11 +5,7 @@ use std::io::Write;
 use self::catalogue_source::Source;
 use clap_complete::ArgValueCompleter;
 
-use crate::program::console::{
-    completions,
-    exit::{Error, Exit},
-    output::Format,
-};
+use crate::program::console::{Error, Exit, Format, completions};
 
 mod catalogue_source; // the catalogue to use
 mod catalogue_target; // the catalogue file that an update replaces

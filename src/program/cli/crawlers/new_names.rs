@@ -4,10 +4,7 @@ use std::{fs::OpenOptions, io::Write};
 
 use crate::{
     base::escape,
-    program::console::{
-        config::{ConfigFile, load},
-        exit::{Error, Exit},
-    },
+    program::console::{ConfigFile, Error, Exit, load},
     rules::crawlers::Crawler,
 };
 

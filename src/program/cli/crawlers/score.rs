@@ -8,12 +8,7 @@ use jiff::Timestamp;
 use crate::{
     program::{
         cli::report::{lookup, screen},
-        console::{
-            completions,
-            config::{ConfigFile, load_with_database},
-            exit::{Error, Exit},
-            output::Format,
-        },
+        console::{ConfigFile, Error, Exit, Format, completions, load_with_database},
     },
     review::report::{
         Span,

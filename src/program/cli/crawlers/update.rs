@@ -13,12 +13,7 @@ use crate::{
         diagnostic::{Diagnostic, Severity},
         escape,
     },
-    program::console::{
-        config::ConfigFile,
-        exit::{Error, Exit},
-        output::{Format, json},
-        runtime::control_runtime,
-    },
+    program::console::{ConfigFile, Error, Exit, Format, control_runtime, json},
     rules::{
         crawlers::{CatalogueFile, Changes},
         policy::{self, MAX_CATALOGUE_BYTES, read_catalogue_file},

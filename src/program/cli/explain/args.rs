@@ -4,7 +4,7 @@ use std::{net::IpAddr, path::PathBuf};
 
 use clap_complete::ArgValueCompleter;
 
-use crate::program::console::{completions, config::ConfigFile, output::Format};
+use crate::program::console::{ConfigFile, Format, completions};
 
 /// Explain the verdict and the action for a request
 ///

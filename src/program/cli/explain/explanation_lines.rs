@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::{program::console::exit::Error, review::explanation::Line};
+use crate::{program::console::Error, review::explanation::Line};
 
 pub(super) fn print(out: &mut dyn Write, lines: &[Line]) -> Result<(), Error> {
     Ok(lines.iter().try_for_each(|line| writeln!(out, "{line}"))?)

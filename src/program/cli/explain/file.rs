@@ -7,11 +7,7 @@ use crate::{
     formats::robots::{
         self, Access, Explanation, Form, Matcher, ReadOptions, Scope, Target, Verdict,
     },
-    program::console::{
-        exit::{Error, Exit},
-        input,
-        output::{Format, json},
-    },
+    program::console::{Error, Exit, Format, input, json},
     review::explanation::{RuleRow, VerdictRow, group_lines},
     rules::{
         crawlers::{Catalogue, Class, Name},

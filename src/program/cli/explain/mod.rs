@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::program::console::exit::{Error, Exit};
+use crate::program::console::{Error, Exit};
 
 pub(super) use self::args::Args;
 

@@ -7,11 +7,7 @@ use jiff::Timestamp;
 use crate::{
     program::{
         cli::memory,
-        console::{
-            config::load_with_database,
-            exit::{Error, Exit},
-            output::{Format, json},
-        },
+        console::{Error, Exit, Format, json, load_with_database},
     },
     review::explanation::{self, Question, Rungs},
     rules::enforce::Moment,

@@ -7,12 +7,7 @@ use serde_json::json;
 use crate::{
     advice::comparison::text,
     base::escape::shown,
-    program::console::{
-        config::{ConfigFile, read_now},
-        exit::{Error, Exit},
-        output::{self, Format},
-        site,
-    },
+    program::console::{ConfigFile, Error, Exit, Format, json, read_now, site},
     records::{record::PolicyEntry, violations::Store},
     state::publication::PastPolicies,
 };
@@ -132,7 +127,7 @@ fn list(
         let (time, summary) = (entry.at.strftime("%FT%H:%M:%SZ").to_string(), change.summary());
         match format {
             Format::Text => writeln!(out, "{id:>5}  {time}  {:<6}  {summary}", shown(by.as_str()))?,
-            Format::Json => output::json(
+            Format::Json => json(
                 out,
                 &json!({
                     "id": id, "time": time, "by": by, "sha256": sha256, "bytes": length,

@@ -7,12 +7,7 @@ use crate::{
     base::escape::shown,
     program::{
         cli::reload,
-        console::{
-            config::{ConfigFile, after_trial, read_now},
-            exit::{Error, Exit},
-            input::agrees,
-            output::{Format, remark},
-        },
+        console::{ConfigFile, Error, Exit, Format, after_trial, input::agrees, read_now, remark},
     },
     state::publication::{difference, read_policy_bytes, rewrite},
 };

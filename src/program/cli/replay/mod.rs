@@ -11,13 +11,7 @@ use self::progress::Bar;
 use super::report::{Format, save, screen};
 use crate::{
     formats::access_log,
-    program::console::{
-        config::{ConfigFile, load},
-        database::location,
-        exit::{Error, Exit},
-        output::remark,
-        robots_file,
-    },
+    program::console::{ConfigFile, Error, Exit, database::location, load, remark, robots_file},
     records::{
         record::{Edition, Violation},
         tally::Claimant,

@@ -14,10 +14,7 @@ use super::lookup;
 use crate::{
     base::whole_file,
     program::console::{
-        config::{ConfigFile, load_with_database},
-        exit::{Error, Exit},
-        input::name,
-        output::{Format, json, remark},
+        ConfigFile, Error, Exit, Format, input::name, json, load_with_database, remark,
     },
     records::tally::Claimant,
     review::report::bundle::{MAX_RECORDS, MOST_EDITIONS, Wanted, digest, file_name, gather, pack},

@@ -1,6 +1,6 @@
 //! The formats of a report.
 
-use crate::program::console::{exit::Error, output};
+use crate::program::console::{self, Error};
 
 /// The output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -18,10 +18,10 @@ pub(in crate::program::cli) enum Format {
 
 impl Format {
     /// The format of what is no review.
-    pub(super) fn of_lines(self) -> Result<output::Format, Error> {
+    pub(super) fn of_lines(self) -> Result<console::Format, Error> {
         match self {
-            Self::Text => Ok(output::Format::Text),
-            Self::Json => Ok(output::Format::Json),
+            Self::Text => Ok(console::Format::Text),
+            Self::Json => Ok(console::Format::Json),
             Self::Markdown | Self::Html => Err(Error::Refused(
                 "--evidence and --verify print text or json (take another --format)".to_owned(),
             )),

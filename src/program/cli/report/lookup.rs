@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    program::console::{database, exit::Error},
+    program::console::{Error, database},
     records::{record::Violation, violations::Store},
     review::report::terms::{Names, Refusal, time},
     rules::policy::Policy,

@@ -7,11 +7,7 @@ use clap_complete::ArgValueCompleter;
 
 pub(super) use self::{evidence::save, format::Format, review::screen};
 use crate::{
-    program::console::{
-        completions,
-        config::ConfigFile,
-        exit::{Error, Exit},
-    },
+    program::console::{ConfigFile, Error, Exit, completions},
     records::tally::Claimant,
 };
 

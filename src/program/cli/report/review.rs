@@ -6,11 +6,7 @@ use jiff::Timestamp;
 
 use super::{evidence::save, format::Format, lookup};
 use crate::{
-    program::console::{
-        config::{ConfigFile, load_with_database},
-        exit::{Error, Exit},
-        screen::Screen,
-    },
+    program::console::{ConfigFile, Error, Exit, Screen, load_with_database},
     review::report::{
         self, Span, html, markdown,
         review::{Answers, Review, document, json_lines},

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::{
     program::console::{
-        exit::{Error, Exit},
+        Error, Exit,
         site::{database, find},
     },
     records::{record::QuarantineAct, violations::Store},

@@ -5,11 +5,7 @@ use std::io::Write;
 use crate::{
     advice::edit::patch,
     base::escape,
-    program::console::{
-        exit::Error,
-        output::{Format, json},
-        site::store,
-    },
+    program::console::{Error, Format, json, site::store},
     records::record::Edition,
     review::report::EditionRow,
     rules::{enforce::Site, policy::Policy},

@@ -2,7 +2,7 @@
 
 use crate::{
     base::escape,
-    program::console::{exit::Error, site::store},
+    program::console::{Error, site::store},
     records::record::Edition,
     rules::{enforce::Site, policy::Policy},
 };

@@ -8,13 +8,7 @@ use jiff::Timestamp;
 use crate::{
     program::{
         cli::memory,
-        console::{
-            completions,
-            config::{ConfigFile, load_with_database},
-            exit::{Error, Exit},
-            output::{Format, remark},
-            site,
-        },
+        console::{ConfigFile, Error, Exit, Format, completions, load_with_database, remark, site},
     },
     rules::policy,
 };

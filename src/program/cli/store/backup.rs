@@ -13,10 +13,7 @@ use serde_json::json;
 use super::{disk, size};
 use crate::{
     base::escape,
-    program::console::{
-        exit::{Error, Exit},
-        output::{self, Format},
-    },
+    program::console::{Error, Exit, Format, json},
     records::{lines::folder_of, violations::Store},
 };
 
@@ -53,7 +50,7 @@ pub(super) fn run(
             copied.records,
             size::shown(copied.bytes)
         )?,
-        Format::Json => output::json(
+        Format::Json => json(
             out,
             &json!({
                 "kind": "backup", "file": shown, "records": copied.records, "bytes": copied.bytes,

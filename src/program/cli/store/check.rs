@@ -8,10 +8,7 @@ use serde_json::json;
 use super::{place::Found, size};
 use crate::{
     base::escape,
-    program::console::{
-        exit::{Error, Exit},
-        output::{self, Format},
-    },
+    program::console::{Error, Exit, Format, json},
     records::violations::{Examination, Store, Table},
 };
 
@@ -68,7 +65,7 @@ fn print_json(found: &Found, examination: &Examination, out: &mut dyn Write) -> 
                of: fn((Timestamp, Timestamp)) -> Timestamp| {
         span.map(|span| of(span).to_string())
     };
-    output::json(
+    json(
         out,
         &json!({
             "kind": "database",
@@ -90,11 +87,11 @@ fn print_json(found: &Found, examination: &Examination, out: &mut dyn Write) -> 
         }),
     )?;
     for Table { name, rows, bytes } in &examination.tables {
-        output::json(out, &json!({ "kind": "table", "name": name, "rows": rows, "bytes": bytes }))?;
+        json(out, &json!({ "kind": "table", "name": name, "rows": rows, "bytes": bytes }))?;
     }
     for fault in &examination.faults {
         let (code, message) = (fault.code, escape::text(fault.message.as_bytes()));
-        output::json(out, &json!({ "kind": "finding", "code": code, "message": message }))?;
+        json(out, &json!({ "kind": "finding", "code": code, "message": message }))?;
     }
     Ok(())
 }

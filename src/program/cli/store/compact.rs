@@ -7,10 +7,7 @@ use serde_json::json;
 use super::{disk, size};
 use crate::{
     base::escape,
-    program::console::{
-        exit::{Error, Exit},
-        output::{self, Format},
-    },
+    program::console::{Error, Exit, Format, json},
     records::{record::Obstacle, violations::Store},
 };
 
@@ -49,7 +46,7 @@ pub(super) fn run(path: &Path, format: Format, out: &mut dyn Write) -> Result<Ex
             size::shown(before),
             size::shown(after)
         )?,
-        Format::Json => output::json(
+        Format::Json => json(
             out,
             &json!({
                 "kind": "compaction", "database": shown, "before": before, "after": after,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::size;
-use crate::{base::escape, program::console::exit::Error, records::lines::folder_of};
+use crate::{base::escape, program::console::Error, records::lines::folder_of};
 
 /// Refuses where the disk of a file has fewer free bytes than `needs`. A file system that does not
 /// tell its free space refuses nothing here.

@@ -3,10 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use self::place::Database;
-use crate::program::console::{
-    exit::{Error, Exit},
-    output::Format,
-};
+use crate::program::console::{Error, Exit, Format};
 
 mod backup; // a copy
 mod check; // what does not hold together, and what takes the room

@@ -4,11 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     base::escape,
-    program::console::{
-        config::{ConfigFile, load_with_database},
-        exit::Error,
-        output::remark,
-    },
+    program::console::{ConfigFile, Error, load_with_database, remark},
     rules::policy,
 };
 

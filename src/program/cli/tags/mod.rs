@@ -11,10 +11,9 @@ use clap_complete::ArgValueCompleter;
 use crate::{
     base::{escape, product_token::ProductToken},
     program::console::{
-        completions,
-        exit::{Error, Exit},
+        Error, Exit, Format, completions,
         input::{STANDARD_INPUT, name as name_of, open},
-        output::{Format, json},
+        json,
     },
 };
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use crate::{
     formats::robots_tag::DocumentReader,
     program::console::{
-        exit::Error,
+        Error,
         input::{STANDARD_INPUT, lines, refusal, too_large},
     },
 };

@@ -8,7 +8,7 @@ use super::response::{FIELD, OLDER_FIELD, Response};
 use crate::{
     base::{diagnostic::Diagnostic, escape, product_token::ProductToken},
     formats::robots_tag::{self, Document, RobotsTag, Rule, Scope},
-    program::console::exit::Error,
+    program::console::Error,
     rules::policy::built_in_catalogue,
 };
 

@@ -6,10 +6,7 @@ use serde_json::json;
 
 use crate::{
     formats::robots_tag,
-    program::console::{
-        exit::{Error, Exit},
-        output::{Format, json},
-    },
+    program::console::{Error, Exit, Format, json},
 };
 
 /// Lists the known rules.

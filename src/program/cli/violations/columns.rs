@@ -1,7 +1,7 @@
 //! A record as a row of a table.
 
 use crate::{
-    program::console::table::{Cell, Colour, Column, Table},
+    program::console::{Cell, Colour, Column, Table},
     records::record::{Robots, rule_line},
     rules::policy::{ClientIp, Policy},
 };

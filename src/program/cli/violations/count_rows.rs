@@ -7,12 +7,7 @@ use serde::Serialize;
 use super::args::{By, Format};
 use crate::{
     clients::conduct::Network,
-    program::console::{
-        exit::Error,
-        output::json,
-        screen::Screen,
-        table::{Cell, Column, Table},
-    },
+    program::console::{Cell, Column, Error, Screen, Table, json},
     records::{
         record::{Filter, Violation, csv, rule_line},
         tally::Claimant,

@@ -3,7 +3,7 @@
 use super::record_source::Source;
 use crate::{
     formats::robots::Reading,
-    program::console::exit::Error,
+    program::console::Error,
     records::{record::Violation, tally::FORM},
     review::explanation::PastForms,
     rules::policy::Policy,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::{
-    program::console::exit::Error,
+    program::console::Error,
     records::{
         counts::{Counted, Question},
         record::Filter,

@@ -16,11 +16,7 @@ use self::{
     record_source::Source,
 };
 use crate::{
-    program::console::{
-        config::load_with_database,
-        exit::{Error, Exit},
-        output::remark,
-    },
+    program::console::{Error, Exit, load_with_database, remark},
     records::record::Filter,
     rules::policy::Policy,
 };

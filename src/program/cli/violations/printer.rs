@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{args::Format, columns::Columns, forms::Entry};
 use crate::{
-    program::console::{exit::Error, screen::Screen, table::Table},
+    program::console::{Error, Screen, Table},
     records::{record::csv, violations::jsonl},
     rules::policy::Policy,
 };

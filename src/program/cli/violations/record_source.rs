@@ -4,7 +4,7 @@ use std::{ops::ControlFlow, path::PathBuf};
 
 use super::hours::{self, Unrecorded};
 use crate::{
-    program::console::{database, exit::Error},
+    program::console::{Error, database},
     records::{
         record::{self, Filter, Listing, NameFound, NameKind},
         violations::{

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     base::text::Text,
-    program::console::exit::Error,
+    program::console::Error,
     records::{
         counts::{Dimension, Question},
         record::{Filter, RecordColumn, Violation, rule_line},

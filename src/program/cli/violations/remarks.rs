@@ -8,7 +8,7 @@ use super::{
     selection::{described, noun},
 };
 use crate::{
-    program::console::{exit::Error, output::remark},
+    program::console::{Error, remark},
     records::record::{Filter, Listing},
     review::report::{number, terms::id},
     rules::policy::Policy,

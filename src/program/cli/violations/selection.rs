@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     base::escape::shown,
-    program::console::{exit::Error, span::Span},
+    program::console::{Error, Span},
     records::{
         record::{Filter, Violation, rule_line},
         tally::Claimant,
