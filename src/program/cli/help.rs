@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-use crate::program::console::exit::{Error, Exit};
+use crate::program::console::{Error, Exit};
 
 /// Show the help of Beadle or of a command
 ///

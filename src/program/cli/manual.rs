@@ -7,10 +7,7 @@ use clap::Command;
 use crate::{
     advice::manual,
     base::escape,
-    program::console::{
-        destination,
-        exit::{Error, Exit},
-    },
+    program::console::{Error, Exit, destination},
 };
 
 /// Write the manual as pages for man

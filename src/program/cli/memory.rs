@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use crate::{
     base::escape,
-    program::console::{exit::Error, output::remark},
+    program::console::{Error, remark},
     rules::{enforce::Rulebook, policy::Policy},
     state::publication::Memory,
 };

@@ -12,7 +12,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::{
     base::version,
     program::{
-        console::{completions, exit::Exit},
+        console::{Exit, completions},
         service::Control,
     },
 };

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::{
-    program::console::exit::{Error, Exit},
+    program::console::{Error, Exit},
     rules::keys,
 };
 

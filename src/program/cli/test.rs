@@ -9,11 +9,7 @@ use crate::{
         diagnostic::Place,
         escape::{self, shown},
     },
-    program::console::{
-        config::{ConfigFile, load},
-        exit::{Error, Exit},
-        output::json,
-    },
+    program::console::{ConfigFile, Error, Exit, json, load},
     review::trial::{self, Found, Trial},
     rules::policy::Policy,
 };

@@ -9,7 +9,7 @@ use std::{
 use crate::{
     advice::starter::{Answers, policy_text},
     base::{escape, fetch::page, version},
-    program::console::{config, destination, exit::Error, start::AtStart},
+    program::console::{AtStart, Error, after_trial, destination, refuse},
     state::publication,
 };
 
@@ -50,7 +50,7 @@ impl WithoutFile {
         if file.exists() {
             let shown = escape::path(&file);
             let hint = format!("serve it with --config {shown}, or work in another folder");
-            return Err(Error::Refused(format!("{shown} exists ({hint})")));
+            return refuse(format!("{shown} exists ({hint})"));
         }
         let proxy = TcpListener::bind(self.listen).map_err(|error| {
             Error::Refused(format!(
@@ -63,7 +63,7 @@ impl WithoutFile {
         let admin = desk.local_addr()?;
         let text = text(origin, listen, admin);
         let read = publication::read_policy_bytes(&file, "--origin", text.clone().into_bytes());
-        let (policy, findings) = config::after_trial(read, "--origin")?;
+        let (policy, findings) = after_trial(read, "--origin")?;
         if self.write.is_some() {
             destination::write(&file, text.as_bytes(), false)?;
         }
@@ -140,7 +140,7 @@ mod tests {
         ] {
             let text = text(origin, listen, admin);
             let read = publication::read_policy_bytes(Path::new("x.yaml"), "x", text.into_bytes());
-            let (policy, findings) = config::after_trial(read, "x").expect("it is good");
+            let (policy, findings) = after_trial(read, "x").expect("it is good");
             assert!(findings.is_empty(), "{origin}: {findings:?}");
             let [site] = &policy.sites[..] else { panic!("{origin}: one site") };
             assert_eq!((site.default, site.hosts[0].as_str()), (true, host), "{origin}");

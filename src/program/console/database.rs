@@ -1,14 +1,19 @@
 //! The database of the policy: a file, or a file and a ClickHouse server.
 
-use super::{exit::Error, output::remark, password};
+use std::env;
+
+use super::{exit::Error, output::remark};
 use crate::{
     base::escape::shown,
     records::{
-        clickhouse::Client,
+        clickhouse::{Client, Settings},
         violations::{Location, Store},
     },
-    rules::policy::Policy,
+    rules::policy::{ClickHouse, ClickHouseServer, Policy},
 };
+
+/// The password of ClickHouse, unless a file has it.
+const PASSWORD: &str = "BEADLE_CLICKHOUSE_PASSWORD";
 
 /// The database of the policy; `None` if it names none. Connects to nothing yet.
 ///
@@ -17,7 +22,7 @@ use crate::{
 pub(crate) fn location(policy: &Policy) -> Result<Option<Location>, Error> {
     let Some(database) = &policy.violations.database else { return Ok(None) };
     let shared = database.clickhouse().map(|clickhouse| {
-        let settings = password::settings(clickhouse)?;
+        let settings = settings(clickhouse)?;
         let refused = |error| Error::Refused(format!("violations.clickhouse.ca_file: {error}"));
         Client::new(settings).map_err(refused)
     });
@@ -39,4 +44,25 @@ pub(crate) fn open(location: &Location) -> Result<Store, Error> {
         ));
     }
     Ok(location.open()?)
+}
+
+/// The server of the policy, with its password.
+///
+/// # Errors
+/// The file can't be read.
+pub(crate) fn settings(clickhouse: &ClickHouse) -> Result<Settings, Error> {
+    let password = match &clickhouse.password_file {
+        Some(file) => {
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                let file = file.display();
+                let key = "violations.clickhouse.password_file";
+                Error::Refused(format!("{key}: {file}: {error}"))
+            })?;
+            text.trim_end_matches(['\r', '\n']).to_owned()
+        }
+        None => env::var(PASSWORD).unwrap_or_default(),
+    };
+    let ClickHouseServer { tls, host, port, user, database } = clickhouse.server.clone();
+    let ca_file = clickhouse.ca_file.clone();
+    Ok(Settings { host, port, is_tls: tls, user, password, database, ca_file })
 }

@@ -24,54 +24,21 @@ use tracing_subscriber::{
     EnvFilter, filter::filter_fn, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
-use super::screen::wants_colours;
+use super::{output::Format, screen::wants_colours};
 
 /// The parts of other crates that quote messages in warnings and errors.
 const QUOTING: [&str; 4] =
     ["pingora_proxy", "pingora_core::apps", "pingora_core::protocols::http", "pingora_cache"];
 
-#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
-pub(crate) enum LogFormat {
-    /// Text for people.
-    #[default]
-    Text,
-    /// One JSON object per line.
-    Json,
-}
-
 /// The most lines that wait until they are written.
 const MOST_WAITING: usize = 2_048;
-
-/// The log on standard error. Its drop writes the lines that wait, for a second at most.
-pub(crate) struct LogLines {
-    /// Its drop waits for the writer.
-    _guard: WorkerGuard,
-    counts: LineCounts,
-}
 
 /// What became of the lines.
 #[derive(Clone, Debug)]
 pub(crate) struct LineCounts {
-    dropped: ErrorCounter,
-    written: Arc<AtomicU64>,
-}
-
-impl LogLines {
-    pub(crate) fn counts(&self) -> LineCounts {
-        self.counts.clone()
-    }
-}
-
-impl LineCounts {
-    /// The lines that found no room.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped.dropped_lines() as u64
-    }
-
-    /// The lines that are written.
-    pub(crate) fn written(&self) -> u64 {
-        self.written.load(Ordering::Relaxed)
-    }
+    /// Those that found no room.
+    pub(crate) dropped: ErrorCounter,
+    pub(crate) written: Arc<AtomicU64>,
 }
 
 /// Standard error without its lock, which a thread that waits would hold.
@@ -95,8 +62,9 @@ impl Write for Output {
     }
 }
 
-/// Writes log lines to standard error, also those of pingora. `BEADLE_LOG` overrides the level.
-pub(crate) fn log_to_stderr(format: LogFormat, level: &str) -> LogLines {
+/// Writes log lines to standard error, also those of pingora. `BEADLE_LOG` overrides the level. The drop
+/// of the guard writes the lines that wait, for a second at most.
+pub(crate) fn log_to_stderr(format: Format, level: &str) -> (WorkerGuard, LineCounts) {
     let written = Arc::<AtomicU64>::default();
     let file = io::stderr().as_fd().try_clone_to_owned().ok().map(File::from);
     let output = Output { file, written: Arc::clone(&written) };
@@ -110,13 +78,13 @@ pub(crate) fn log_to_stderr(format: LogFormat, level: &str) -> LogLines {
     let registry = tracing_subscriber::registry().with(filter).with(filter_fn(may_be_shown));
     // A second call in one process has no effect.
     let _ = match format {
-        LogFormat::Text => {
+        Format::Text => {
             let ansi = io::IsTerminal::is_terminal(&io::stderr()) && wants_colours();
             registry.with(lines.with_ansi(ansi)).try_init()
         }
-        LogFormat::Json => registry.with(lines.json()).try_init(),
+        Format::Json => registry.with(lines.json()).try_init(),
     };
-    LogLines { _guard: guard, counts }
+    (guard, counts)
 }
 
 /// Whether a line can't quote a message, whatever the level.

@@ -4,10 +4,10 @@
 //! config, start         the policy as an option, and at the start of a server
 //! database              the file and the server of its database
 //! site                  the site that the options name
-//! input, robots_file, web    files, standard input, pages of the web
+//! input, web            files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
-//! completions, span     words that a shell completes; spans of time
+//! completions           words that a shell completes
 //! runtime               the runtime of everything that waits
 //! ```
 //!
@@ -15,19 +15,29 @@
 //! trial, fetch, diagnostic, escape, text. Must not know: any verb.
 
 pub(crate) mod completions;
-pub(crate) mod config;
+mod config;
 pub(crate) mod database;
 pub(crate) mod destination;
-pub(crate) mod exit;
+mod exit;
 pub(crate) mod input;
-pub(crate) mod log_lines;
-pub(crate) mod output;
-pub(crate) mod password;
-pub(crate) mod robots_file;
-pub(crate) mod runtime;
-pub(crate) mod screen;
+mod log_lines;
+mod output;
+mod runtime;
+mod screen;
 pub(crate) mod site;
-pub(crate) mod span;
-pub(crate) mod start;
-pub(crate) mod table;
+mod start;
+mod table;
 pub(crate) mod web;
+
+pub(crate) use self::{
+    config::{
+        ConfigFile, after_trial, examine, good, load, load_with_database, no_policy, read_now,
+    },
+    exit::{Error, Exit, refuse},
+    log_lines::{LineCounts, log_to_stderr},
+    output::{Format, json, remark},
+    runtime::control_runtime,
+    screen::Screen,
+    start::AtStart,
+    table::{Cell, Colour, Column, Table},
+};

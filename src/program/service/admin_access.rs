@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use crate::{
     desk::admin,
-    program::console::exit::Error,
+    program::console::Error,
     records::{
         counts::{CountsInMemory, Question},
         tally::PlaceKind,

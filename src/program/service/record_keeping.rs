@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::{
     base::metrics::Metrics,
-    program::console::{exit::Error, password},
+    program::console::{Error, database},
     records::{
         forward::Settings as SharedSettings,
         lines::{Log, LogTarget},
@@ -102,7 +102,7 @@ fn shared(
     retention: Duration,
 ) -> Result<SharedSettings, Error> {
     Ok(SharedSettings {
-        server: password::settings(clickhouse)?,
+        server: database::settings(clickhouse)?,
         folder: clickhouse.spool.clone(),
         limit: clickhouse.spool_size,
         node: node(policy),

@@ -3,10 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
-    program::console::{
-        config::{ConfigFile, load},
-        exit::Error,
-    },
+    program::console::{ConfigFile, Error, load},
     rules::{
         crawlers::Catalogue,
         policy::{built_in_catalogue, catalogue_of, read_catalogue_file},

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     base::escape,
     program::console::{
-        exit::{Error, Exit},
+        Error, Exit, Format,
         input::{lines, name, open},
-        output::{Format, json},
+        json,
     },
     rules::crawlers::{Catalogue, Name, SiteNames},
 };

@@ -7,9 +7,9 @@ use serde_json::json;
 use crate::{
     base::escape::shown,
     program::console::{
-        exit::{Error, Exit},
+        Error, Exit, Format,
         input::{name, read_file},
-        output::{Format, json},
+        json,
     },
     review::report::bundle::{
         Finding, MAX_ARCHIVE, Status, Verification, unpack, verify as verified,

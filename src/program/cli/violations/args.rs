@@ -3,7 +3,7 @@
 use clap_complete::ArgValueCompleter;
 
 use crate::{
-    program::console::{completions, config::ConfigFile},
+    program::console::{ConfigFile, completions},
     records::{record::REASONS, tally::Claimant},
 };
 

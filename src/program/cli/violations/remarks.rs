@@ -3,12 +3,11 @@
 use jiff::{Timestamp, ToSpan, Unit};
 
 use super::{
-    hours::Unrecorded,
-    record_source::Source,
+    record_source::{Source, Unrecorded},
     selection::{described, noun},
 };
 use crate::{
-    program::console::{exit::Error, output::remark},
+    program::console::{Error, remark},
     records::record::{Filter, Listing},
     review::report::{number, terms::id},
     rules::policy::Policy,

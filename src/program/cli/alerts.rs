@@ -9,12 +9,7 @@ use crate::{
         alerts::{Receiver, Tested},
         mail::Answer,
     },
-    program::console::{
-        config::{ConfigFile, load},
-        exit::{Error, Exit},
-        output::{self, Format},
-        runtime::control_runtime,
-    },
+    program::console::{ConfigFile, Error, Exit, Format, control_runtime, json, load, refuse},
 };
 
 /// Test the receivers of alerts.
@@ -45,7 +40,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let receivers = Receiver::of(&policy).map_err(|finding| Error::Findings(vec![finding]))?;
     if receivers.is_empty() {
         let file = config.name();
-        return Err(Error::Refused(format!("{file}: no alerts (add the section 'alerts')")));
+        return refuse(format!("{file}: no alerts (add the section 'alerts')"));
     }
     let runtime = control_runtime()?;
     let mut exit = Exit::Fine;
@@ -64,7 +59,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         }
         match format {
             Format::Text => writeln!(out, "{tested}")?,
-            Format::Json => output::json(
+            Format::Json => json(
                 out,
                 &json!({
                     "url": url, "format": form, "outcome": outcome, "status": status, "error": error,
