@@ -46,7 +46,7 @@ pub(crate) fn rooms() -> impl Iterator<Item = &'static str> {
 }
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &str); 63] = [
+pub(crate) const CRATES: [(&str, &str); 65] = [
     ("pingora", "edge/ proxy/"),
     ("async_trait", "edge/ proxy/"),
     ("h2", "edge/"),
@@ -132,8 +132,10 @@ pub(crate) const CRATES: [(&str, &str); 63] = [
     ("rustix", "cli/store/disk.rs cli/serve.rs service/descriptors.rs violations/store/"),
     ("prometheus", "metrics/"),
     ("axum", "admin/ pages/ api/ cli/demo.rs"),
-    ("hyper", "decide/ admin/ pages/ api/"),
+    ("hyper", "decide/ admin/"),
     ("hyper_util", "decide/ admin/"),
+    ("futures_util", "pages/ api/"),
+    ("tokio_util", "admin/"),
     ("clap", "manual/ console/ cli/"),
     ("clap_complete", "console/ cli/"),
     ("clap_mangen", "manual/"),
