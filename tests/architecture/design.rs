@@ -46,7 +46,7 @@ pub(crate) fn rooms() -> impl Iterator<Item = &'static str> {
 }
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &str); 64] = [
+pub(crate) const CRATES: [(&str, &str); 66] = [
     ("pingora", "edge/ proxy/"),
     ("async_trait", "edge/ proxy/"),
     ("h2", "edge/"),
@@ -133,9 +133,11 @@ pub(crate) const CRATES: [(&str, &str); 64] = [
     ("rustix", "cli/store/disk.rs cli/serve.rs service/descriptors.rs violations/store/"),
     ("prometheus", "metrics/"),
     ("axum", "admin/ pages/ api/ cli/demo.rs"),
-    ("hyper", "decide/ admin/ pages/ api/"),
+    ("hyper", "decide/ admin/"),
     ("http_body_util", "decide/"),
     ("hyper_util", "decide/ admin/"),
+    ("futures_util", "pages/ api/"),
+    ("tokio_util", "admin/"),
     ("clap", "manual/ console/ cli/"),
     ("clap_complete", "console/ cli/"),
     ("clap_mangen", "manual/"),

@@ -10,7 +10,10 @@ use std::{
     collections::HashMap,
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
     pin::pin,
-    sync::{Arc, Weak},
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -32,10 +35,11 @@ use tokio::{
     sync::watch,
     time::{sleep, timeout},
 };
+use tokio_util::io::InspectWriter;
 
 use crate::base::connections::{self, Place};
 
-use super::{hosts::Hosts, paths::CHECKS, progress::Progress};
+use super::{hosts::Hosts, paths::CHECKS};
 
 /// The most connections at a time.
 const MOST_CONNECTIONS: usize = 64;
@@ -96,7 +100,11 @@ async fn connection(stream: TcpStream, hosts: Arc<Hosts>, pages: Router, _place:
     // An error means that the client is gone.
     let Ok(local) = stream.local_addr() else { return };
     let door = Door { hosts, local: local.ip() };
-    let (stream, progress) = Progress::of(stream);
+    let written = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&written);
+    let stream = InspectWriter::new(stream, move |bytes: &[u8]| {
+        counter.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+    });
     let (ending, ends) = watch::channel(());
     let pages =
         pages.layer(middleware::from_fn_with_state(door, check)).layer(Extension(Ending(ends)));
@@ -113,15 +121,15 @@ async fn connection(stream: TcpStream, hosts: Arc<Hosts>, pages: Router, _place:
     }
     connection.as_mut().graceful_shutdown();
     ending.send_replace(());
-    while_read(connection, &progress, STALL).await;
+    while_read(connection, &written, STALL).await;
 }
 
-/// Waits for the end of an answer, as long as some of it goes out in each `stall`.
-async fn while_read(mut answer: impl Future + Unpin, progress: &Progress, stall: Duration) {
-    let mut written = progress.written();
+/// Waits for the end of an answer, as long as more of its bytes are written in each `stall`.
+async fn while_read(mut answer: impl Future + Unpin, written: &AtomicU64, stall: Duration) {
+    let mut before = written.load(Ordering::Relaxed);
     while timeout(stall, &mut answer).await.is_err() {
-        let before = std::mem::replace(&mut written, progress.written());
-        if written == before {
+        let now = written.load(Ordering::Relaxed);
+        if std::mem::replace(&mut before, now) == now {
             return;
         }
     }
@@ -166,20 +174,20 @@ mod tests {
     fn an_answer_lasts_as_long_as_it_is_read() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         runtime.expect("a runtime").block_on(async {
-            let (_, progress) = Progress::of(());
+            let written = AtomicU64::new(0);
             let stall = Duration::from_secs(1);
             let mut is_whole = false;
             let answer = async {
                 for _ in 0..24 {
                     sleep(stall / 8).await;
-                    progress.count(1);
+                    written.fetch_add(1, Ordering::Relaxed);
                 }
                 is_whole = true;
             };
-            while_read(pin!(answer), &progress, stall).await;
+            while_read(pin!(answer), &written, stall).await;
             assert!(is_whole, "three times as long as a stall");
             // An answer that nobody reads ends.
-            while_read(pin!(pending::<()>()), &progress, stall).await;
+            while_read(pin!(pending::<()>()), &written, stall).await;
         });
     }
 }

@@ -3,7 +3,6 @@
 //!
 //! ```text
 //! listener   a limited number of connections, each with deadlines
-//! progress   whether an answer still reaches its reader
 //! hosts      421 for a host that is not the listener's
 //! login      401 or a form without the token, where there is one; 403 for forms of other sites
 //! pages      /metrics, /healthz, /readyz
@@ -35,7 +34,6 @@ mod listener; // connections and their limits
 mod login; // who may see a page
 mod paths; // paths that need no token, and those of programs
 pub mod problem; // what is wrong with a request of a program
-mod progress; // bytes that reach the reader
 mod reload; // the policy, read again on request
 mod routes; // metrics and health
 mod view; // the data that the pages show

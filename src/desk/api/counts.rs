@@ -27,7 +27,7 @@ use crate::{
 const MOST: usize = 100_000;
 
 /// The values by which counts are told apart, by the name that the request and the answer have.
-const DIMENSIONS: [(&str, Dimension); 15] = [
+pub(super) const DIMENSIONS: [(&str, Dimension); 15] = [
     ("site", Dimension::Site),
     ("class", Dimension::Class),
     ("crawler", Dimension::ProductToken),

@@ -4,19 +4,15 @@
 //! a slow reader holds neither memory nor the database. An export ends with the last record that was
 //! there at its start. One that fails midway ends without the end of its body.
 
-use std::{
-    io,
-    pin::Pin,
-    task::{Context, Poll},
-};
+use std::{future::ready, io};
 
 use axum::{
-    body::{Body, Bytes, HttpBody},
+    body::Body,
     http::{HeaderValue, header},
     response::Response,
 };
-use hyper::body::Frame;
-use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
+use futures_util::{StreamExt, stream};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{answer::of_type, inquiry::Inquiry, records::filter};
 use crate::{
@@ -29,8 +25,6 @@ use crate::{
 
 /// The records that are read at a time.
 const PAGE: usize = 500;
-/// The pages that wait for a slow reader.
-const WAITING: usize = 2;
 
 /// The most exports at a time; each holds a connection of the listener.
 const MOST_EXPORTS: usize = 8;
@@ -74,12 +68,12 @@ fn export(
         before_sequence: Some(end.saturating_add(1)),
         ..filter
     };
-    let mut pages = Pages { store, filter, push, is_over: false };
+    let mut pages = Pages { store, filter, push, is_over: false, _slot: slot };
     // A database that can't be read is a problem with a status, as long as nothing is sent.
     let first = pages.next(heading)?;
-    let (sender, parts) = mpsc::channel(WAITING);
-    tokio::spawn(send(pages, first, sender, slot));
-    let mut response = of_type(media_type, Body::new(Parts(parts)));
+    let rest = stream::try_unfold(pages, next_page);
+    let body = Body::from_stream(stream::once(ready(Ok(first))).chain(rest));
+    let mut response = of_type(media_type, body);
     response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
     Ok(response)
 }
@@ -90,6 +84,7 @@ struct Pages {
     filter: Filter,
     push: Push,
     is_over: bool,
+    _slot: SemaphorePermit<'static>,
 }
 
 impl Pages {
@@ -105,63 +100,21 @@ impl Pages {
     }
 }
 
-/// A part of an export.
-enum Part {
-    Lines(Vec<u8>),
-    /// The last record was sent.
-    End,
-    Failed(Error),
-}
-
-/// Sends the pages until the last one, or until nobody reads them.
-async fn send(
-    mut pages: Pages,
-    mut lines: Vec<u8>,
-    reader: mpsc::Sender<Part>,
-    _slot: SemaphorePermit<'static>,
-) {
-    loop {
-        if reader.send(Part::Lines(lines)).await.is_err() {
-            return;
-        }
-        if pages.is_over {
-            break;
-        }
-        let read = tokio::task::spawn_blocking(move || {
-            let lines = pages.next(Vec::new());
-            (pages, lines)
-        });
-        match read.await {
-            Ok((rest, Ok(next))) => (pages, lines) = (rest, next),
-            Ok((_, Err(error))) => {
-                tracing::warn!(code = error.code(), %error, "export of violations ended early");
-                // Whoever has gone needs no reason.
-                let _ = reader.send(Part::Failed(error)).await;
-                return;
-            }
-            // It panicked: without an end, the body is broken.
-            Err(_) => return,
-        }
+/// The lines of the next page; `None` after the last one. After an error the body breaks off, so that
+/// nobody takes it for whole.
+async fn next_page(mut pages: Pages) -> io::Result<Option<(Vec<u8>, Pages)>> {
+    if pages.is_over {
+        return Ok(None);
     }
-    let _ = reader.send(Part::End).await;
-}
-
-/// The body of an export. Without the last part it breaks off, so that nobody takes it for whole.
-struct Parts(mpsc::Receiver<Part>);
-
-impl HttpBody for Parts {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        self.0.poll_recv(context).map(|part| match part {
-            Some(Part::Lines(lines)) => Some(Ok(Frame::data(lines.into()))),
-            Some(Part::End) => None,
-            Some(Part::Failed(error)) => Some(Err(io::Error::other(error))),
-            None => Some(Err(io::ErrorKind::UnexpectedEof.into())),
-        })
+    let read = tokio::task::spawn_blocking(move || {
+        let lines = pages.next(Vec::new());
+        (pages, lines)
+    });
+    match read.await? {
+        (pages, Ok(lines)) => Ok(Some((lines, pages))),
+        (_, Err(error)) => {
+            tracing::warn!(code = error.code(), %error, "export of violations ended early");
+            Err(io::Error::other(error))
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The API: what the desk and the command line show, as JSON for other programs. It only reads.
 //!
 //! ```text
-//! endpoint   every path with its parameters and its answer; openapi.json describes the same
+//! endpoint   every path with its parameters and its answer
+//! description these paths and openapi.json as one description
 //! inquiry    a request: its parameters, the database, the names that it may use
 //! records    violations, page by page by a cursor
 //! export     all violations of a filter, as a stream
@@ -39,6 +40,7 @@ use crate::{
 mod answer; // an answer with its media type
 mod counts; // counts by hour
 mod cursor; // where the next page begins
+mod description; // the description of the API
 mod endpoint; // every path
 mod export; // all violations of a filter
 mod inquiry; // a request

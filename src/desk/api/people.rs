@@ -14,12 +14,15 @@ use crate::{
     records::counts::{Counted, Dimension, Question},
 };
 
+/// The values by which people are told apart.
+pub(super) const DIMENSIONS: [(&str, Dimension); 3] = [("site", Dimension::Site), HOUR, DAY];
+
 /// The requests of one key.
 struct Row<'a>(&'a By, Counted);
 
 /// The requests of people.
 pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
-    let by = by(inquiry, &[("site", Dimension::Site), HOUR, DAY])?;
+    let by = by(inquiry, &DIMENSIONS)?;
     let (span, store) = (inquiry.span()?, inquiry.store()?);
     let question = Question {
         by: by.iter().map(|(_, dimension)| *dimension).collect(),

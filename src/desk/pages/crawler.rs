@@ -4,18 +4,18 @@ use askama::Template;
 use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::StatusCode,
-    response::{IntoResponse, Response},
+    response::IntoResponse,
 };
-use serde::Deserialize;
 
 use super::{
     conditions::Asked,
     crawlers::{Choice, choices},
+    facts::{Fact, fact},
     frame::{Answer, Frame, ask, condition, live, notice},
-    link,
+    link::{self, Link},
     over_time::OverTime,
-    sheet::sheet,
-    span::{Days, SpanLink},
+    sheet::Part,
+    span::{Days, OfSite},
     time::exact,
     words,
 };
@@ -28,7 +28,7 @@ use crate::{
         violations::Store,
     },
     review::report::{
-        Section, Span,
+        Cell, Kind, Span,
         number::grouped,
         review::{RULES_BY, rules},
         score::{self, Score, document},
@@ -37,16 +37,11 @@ use crate::{
     rules::{crawlers::Crawler, enforce::Rulebook},
 };
 
+/// The title of the page about a name that nobody knows.
+pub(super) const NO_CRAWLER: &str = "No such crawler";
+
 /// The most rows of a table.
 const ROWS: usize = 20;
-
-/// The page as its address has it. An empty text is no condition.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Wanted {
-    pub(super) days: String,
-    pub(super) site: String,
-}
 
 #[derive(Template)]
 #[template(path = "crawler.html", config = "src/desk/pages/askama.toml")]
@@ -56,7 +51,7 @@ struct Page {
     lead: Vec<String>,
     /// The page with this span and site.
     path: String,
-    spans: Vec<SpanLink>,
+    spans: Vec<Link>,
     days: String,
     sites: Vec<Choice>,
     figures: Option<Part>,
@@ -64,7 +59,6 @@ struct Page {
     /// What is wrong with the filter.
     faults: Vec<String>,
     parts: Vec<Part>,
-    places: Vec<PlacesPart>,
     violations: String,
     /// The violations by its impostors; empty for none.
     impostors: String,
@@ -81,32 +75,6 @@ struct Bundle {
     command: String,
 }
 
-/// A section of the scorecard.
-struct Part {
-    heading: String,
-    html: String,
-}
-
-struct PlacesPart {
-    heading: &'static str,
-    column: &'static str,
-    rows: Vec<Row>,
-}
-
-struct Row {
-    link: String,
-    name: String,
-    value: String,
-}
-
-/// A fact of the catalogue.
-struct Fact {
-    name: &'static str,
-    value: String,
-    /// Empty for none.
-    link: String,
-}
-
 /// The answers of the database.
 struct Answers {
     faults: Vec<String>,
@@ -120,7 +88,7 @@ struct Answers {
 pub(super) async fn page(
     State(view): State<View>,
     token: Result<Path<String>, PathRejection>,
-    Asked(wanted, mut faults): Asked<Wanted>,
+    Asked(wanted, mut faults): Asked<OfSite>,
 ) -> Answer {
     let live = live(&view)?;
     // A name that is no text is the name of nobody.
@@ -136,11 +104,14 @@ pub(super) async fn page(
             faults.extend_from_slice(&answers.faults);
             Answers { faults, ..answers }
         }
-        Err(why) => return Ok(unknown(&view, &why)),
+        Err(why) => {
+            let why = words::sentence(&why);
+            return Ok(notice(&view, StatusCode::NOT_FOUND, NO_CRAWLER, &why));
+        }
     };
     let score = Score::of(&answers.score, published.rulebook.catalogue());
     let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
-    let wanted = Wanted { days: days.condition(), site: wanted.site };
+    let wanted = OfSite { days: days.condition(), site: wanted.site };
     Ok(html(&scorecard(&view, &answers, &score, &wanted, days, sites)).into_response())
 }
 
@@ -183,16 +154,11 @@ fn answers(
     }))
 }
 
-/// The answer about a name that nobody knows; `why` names the repair.
-pub(super) fn unknown(view: &View, why: &str) -> Response {
-    notice(view, StatusCode::NOT_FOUND, "No such crawler", &words::sentence(why))
-}
-
 fn scorecard<'a>(
     view: &View,
     answers: &Answers,
     score: &Score<'_>,
-    wanted: &Wanted,
+    wanted: &OfSite,
     days: Days,
     sites: impl Iterator<Item = &'a str>,
 ) -> Page {
@@ -204,7 +170,7 @@ fn scorecard<'a>(
     let (document, since) = (document(score), exact(score.span.from));
     let has_requests = score.now.all.requests > 0;
     let mut sections = document.sections.into_iter();
-    let figures = sections.next().filter(|_| has_requests).map(part);
+    let figures = sections.next().filter(|_| has_requests).map(|one| Part::of(one, &[]));
     // The chart says what the section about times says.
     let rest = sections.skip(usize::from(has_requests));
     Page {
@@ -225,9 +191,11 @@ fn scorecard<'a>(
                 ))
             })
         }),
-        parts: rest.map(part).collect(),
+        parts: rest
+            .map(|one| Part::of(one, &[]))
+            .chain(places(answers, recorded, site, &since))
+            .collect(),
         faults: answers.faults.clone(),
-        places: places(answers, recorded, site, &since),
         violations: link::violations(&own(&[
             ("crawler", recorded),
             ("site", site),
@@ -260,28 +228,23 @@ fn bundle(view: &View, token: &str, days: Days, site: &str) -> Bundle {
     }
 }
 
-fn part(section: Section) -> Part {
-    Part { html: sheet(&section), heading: section.heading }
-}
-
-fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<PlacesPart> {
-    let place = |one: &Place, link: String| Row {
-        link,
-        name: match one.key.as_str() {
-            "…" => "others".to_owned(),
-            key => key.to_owned(),
-        },
-        value: grouped(one.violations),
+fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Part> {
+    let place = |one: &Place, link: String| -> (String, [Cell; 2]) {
+        let name = match one.key.as_str() {
+            "…" => "others",
+            key => key,
+        };
+        (link, [name.into(), grouped(one.violations).into()])
     };
     let with = |site: &str, condition: (&'static str, &str)| {
         let conditions = [("crawler", token), ("site", site), condition, ("since", since)];
         link::violations(&own(&conditions))
     };
-    let rules: Vec<_> = rules(&answers.rules, &[]);
-    let rules = rules.iter().take(ROWS).map(|row| Row {
-        link: with(&row.site, ("rule", &row.text())),
-        name: if site.is_empty() { format!("{} ({})", row.text(), row.site) } else { row.text() },
-        value: grouped(row.now.violations),
+    let rules = rules(&answers.rules, &[]).into_iter().take(ROWS).map(|row| -> (_, [Cell; 2]) {
+        let text = row.text();
+        let link = with(&row.site, ("rule", &text));
+        let name = if site.is_empty() { format!("{text} ({})", row.site) } else { text };
+        (link, [name.into(), grouped(row.now.violations).into()])
     });
     let paths = answers.paths.iter().map(|one| {
         let link = match one.key.as_str() {
@@ -291,12 +254,17 @@ fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Places
         place(one, link)
     });
     let networks = answers.networks.iter().map(|one| place(one, String::new()));
-    let parts = [
-        PlacesPart { heading: "Rules broken", column: "rule", rows: rules.collect() },
-        PlacesPart { heading: "Paths", column: "path", rows: paths.collect() },
-        PlacesPart { heading: "Networks", column: "network", rows: networks.collect() },
+    let parts: [(_, _, Vec<_>); 3] = [
+        ("Rules broken", "rule", rules.collect()),
+        ("Paths", "path", paths.collect()),
+        ("Networks", "network", networks.collect()),
     ];
-    parts.into_iter().filter(|part| !part.rows.is_empty()).collect()
+    let parts = parts.into_iter().filter(|(.., rows)| !rows.is_empty());
+    let part = |(heading, column, rows): (_, _, Vec<_>)| {
+        let columns = [(column, Kind::Code), ("violations", Kind::Number)];
+        Part::of_rows(heading, columns, ROWS, rows.into_iter(), "")
+    };
+    parts.map(part).collect()
 }
 
 /// These conditions on violations, without impostors.
@@ -307,7 +275,7 @@ fn own<'a>(conditions: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
 
 /// What the catalogue knows.
 fn facts(entry: &Crawler) -> Vec<Fact> {
-    let fact = |name, value: &str| Fact { name, value: value.to_owned(), link: target(value) };
+    let fact = |name, value: &str| Fact { link: target(value), ..fact(name, value) };
     let groups: Vec<_> = entry.groups().map(|name| name.as_str()).collect();
     let mut facts = vec![
         fact("operator", entry.operator().unwrap_or("unknown")),

@@ -12,9 +12,7 @@
 use std::{
     convert::Infallible,
     fmt::Write,
-    pin::Pin,
     sync::{Arc, atomic::Ordering},
-    task::{Context, Poll},
     time::Duration,
 };
 
@@ -25,7 +23,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use hyper::body::Frame;
+use futures_util::stream;
 use serde::Deserialize;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore, mpsc},
@@ -113,7 +111,11 @@ pub(super) async fn stream(
     let follower = Follower { view, filter, after: last.or(start.after), sender, _slot: slot };
     tokio::spawn(follower.run(ending));
     let fields = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
-    (fields, Body::new(Chunks(chunks))).into_response()
+    let chunks = stream::unfold(chunks, |mut chunks| async move {
+        let chunk = chunks.recv().await?;
+        Some((Ok::<_, Infallible>(chunk), chunks))
+    });
+    (fields, Body::from_stream(chunks)).into_response()
 }
 
 /// One stream.
@@ -238,20 +240,5 @@ impl News {
             }
         }
         text
-    }
-}
-
-/// The chunks of a response, as they come.
-struct Chunks(mpsc::Receiver<Bytes>);
-
-impl hyper::body::Body for Chunks {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(context).map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
     }
 }

@@ -6,6 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
+use super::link::Link;
 use crate::{
     desk::admin::{Live, View, html},
     records::{
@@ -16,15 +17,8 @@ use crate::{
 
 /// What every page has around its content.
 pub(super) struct Frame {
-    pub(super) pages: Vec<PageLink>,
+    pub(super) pages: Vec<Link>,
     pub(super) has_login: bool,
-}
-
-/// A link of the navigation.
-pub(super) struct PageLink {
-    pub(super) path: &'static str,
-    pub(super) name: &'static str,
-    pub(super) is_here: bool,
 }
 
 #[derive(Template)]
@@ -140,7 +134,7 @@ pub(super) fn condition(text: &str) -> Option<String> {
 impl Frame {
     /// The frame of the page with this path.
     pub(super) fn new(view: &View, here: &str) -> Self {
-        let page = |path, name| PageLink { path, name, is_here: path == here };
+        let page = |path, name| Link { is_here: path == here, ..Link::to(path, name) };
         let pages = vec![
             page("/", "Overview"),
             page("/violations", "Violations"),

@@ -2,7 +2,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{link, time};
+use super::{
+    facts::{Fact, Group, fact, group},
+    link::{self, Link},
+    time,
+};
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},
@@ -34,21 +38,8 @@ pub(super) struct Health {
 /// Something wrong, in a sentence that names the repair.
 pub(super) struct Trouble {
     pub(super) sentence: String,
-    /// The page about it, with its name.
-    pub(super) link: Option<(String, &'static str)>,
-}
-
-/// Facts about one part of the program.
-pub(super) struct Group {
-    pub(super) name: &'static str,
-    pub(super) facts: Vec<Fact>,
-}
-
-/// One fact.
-pub(super) struct Fact {
-    pub(super) name: String,
-    pub(super) value: String,
-    pub(super) is_bad: bool,
+    /// The page about it.
+    pub(super) link: Option<Link>,
 }
 
 /// The origin of a site.
@@ -80,7 +71,7 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
     for (site, replaced) in live.handles.replaced.load().iter() {
         let what = replaced.summary();
         let sentence = format!("{site}: {what}. Write 'source: merge' to keep the origin's rules.");
-        troubles.push(Trouble { sentence, link: Some((link::robots(site), "Rules")) });
+        troubles.push(Trouble { sentence, link: Some(Link::to(link::robots(site), "Rules")) });
     }
     let sites = || served(&published);
     troubles.extend(sites().flat_map(|(site, served)| {
@@ -94,11 +85,11 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
     let receivers = published.policy.policy.alerts.iter();
     let receivers = receivers.map(|one| fact(one.format(), one.shown()));
     let groups = vec![
-        Group { name: "Policy", facts: policy(live, &published, &state) },
-        Group { name: "Records", facts: records(&live.handles) },
-        Group { name: "Evidence", facts: evidence },
-        Group { name: "People first", facts: sites().filter_map(people_first).collect() },
-        Group { name: ALERTS, facts: receivers.collect() },
+        group("Policy", policy(live, &published, &state)),
+        group("Records", records(&live.handles)),
+        group("Evidence", evidence),
+        group("People first", sites().filter_map(people_first).collect()),
+        group(ALERTS, receivers.collect()),
     ];
     Health {
         troubles,
@@ -111,10 +102,6 @@ pub(super) fn health(live: &Live, now: Timestamp) -> Health {
 
 fn served(published: &Snapshot) -> impl Iterator<Item = (&enforce::Site, &ServedSite)> {
     (0..published.rulebook.sites().len()).filter_map(|number| published.site(number))
-}
-
-fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
-    Fact { name: name.into(), value: value.into(), is_bad: false }
 }
 
 /// What is at the origin of a site where crawlers make room for people.
@@ -133,7 +120,7 @@ fn people_first((site, served): (&enforce::Site, &ServedSite)) -> Option<Fact> {
 }
 
 fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> {
-    let policy = || Some(("/policy".to_owned(), "Policy"));
+    let policy = || Some(Link::to("/policy", "Policy"));
     let mut troubles = Vec::new();
     if let Some(Refusal { at, findings }) = &state.refused {
         let more = match findings.len().saturating_sub(1) {
@@ -177,13 +164,15 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
             shown(to),
             time::second(at)
         );
-        let link = Some(("/#alerts".to_owned(), "Send a test event"));
+        let link = Some(Link::to("/#alerts", "Send a test event"));
         troubles.push(Trouble { sentence, link });
     }
     for trouble in &state.fronts {
         let sentence = format!("{trouble}. Likely, {}. {}.", trouble.cause(), trouble.repair());
-        troubles
-            .push(Trouble { sentence, link: Some((link::robots(&trouble.site), "robots.txt")) });
+        troubles.push(Trouble {
+            sentence,
+            link: Some(Link::to(link::robots(&trouble.site), "robots.txt")),
+        });
     }
     if state.lost > 0 {
         let causes: Vec<_> = handles.sink.drops().iter().map(|drop| drop.cause).collect();
@@ -209,7 +198,7 @@ fn of_evidence(verifier: &Verifier) -> Vec<Trouble> {
             shown(url),
             shown(error)
         );
-        troubles.push(Trouble { sentence, link: Some(("/policy".to_owned(), "Policy")) });
+        troubles.push(Trouble { sentence, link: Some(Link::to("/policy", "Policy")) });
     }
     troubles
 }
@@ -232,7 +221,7 @@ fn of_origin(
                 "{name}: the name {host} has no address, so requests get 503. Correct its DNS \
                  entry, or the site's 'origin'."
             );
-            add(sentence, Some(("/policy".to_owned(), "Policy")));
+            add(sentence, Some(Link::to("/policy", "Policy")));
             continue;
         }
         has_address = true;
@@ -250,7 +239,7 @@ fn of_origin(
                 "{name}: {origin} is down, so the other origins get its requests. See whether the \
                  server runs there."
             );
-            add(sentence, Some(("/#origins".to_owned(), "Origins")));
+            add(sentence, Some(Link::to("/#origins", "Origins")));
         }
     }
     let is_recent = |last: &Timestamp| has_address && now.duration_since(*last) < LATELY;
@@ -259,7 +248,7 @@ fn of_origin(
             "{name}: {origin} did not answer a request at {}. See whether the server runs there.",
             time::second(last)
         );
-        add(sentence, Some(("/#origins".to_owned(), "Origins")));
+        add(sentence, Some(Link::to("/#origins", "Origins")));
     }
     if let Some(held) = state.quarantined.iter().find(|held| held.site == *name) {
         let sentence = format!(
@@ -267,27 +256,27 @@ fn of_origin(
              in force. Correct it, accept it, or discard it.",
             held.reason
         );
-        add(sentence, Some((link::quarantine(name), "Compare and decide")));
+        add(sentence, Some(Link::to(link::quarantine(name), "Compare and decide")));
     }
     if site.is_withheld {
         let sentence = format!(
             "{name}: the origin has not answered for its robots.txt, so crawlers get 503 for it and \
              no request is judged. See whether the server runs there."
         );
-        add(sentence, Some((link::robots(name), "robots.txt")));
+        add(sentence, Some(Link::to(link::robots(name), "robots.txt")));
     }
     let findings = report.findings.iter().chain(&site.finding);
     let errors = findings.filter(|one| one.severity == Severity::Error);
     for Diagnostic { message, .. } in errors {
         let sentence = format!("{name}: robots.txt of the origin: {}.", shown(message));
-        add(sentence, Some((link::robots(name), "robots.txt")));
+        add(sentence, Some(Link::to(link::robots(name), "robots.txt")));
     }
     if state.open_breakers.contains(name) {
         let sentence = format!(
             "{name}: the breaker is open, because Beadle refused unusually much. It refuses nothing \
              until the breaker closes. See whether the rules are right."
         );
-        add(sentence, Some((link::violations(&[("site", name)]), "Violations")));
+        add(sentence, Some(Link::to(link::violations(&[("site", name)]), "Violations")));
     }
     troubles
 }
@@ -298,10 +287,9 @@ fn policy(live: &Live, published: &Snapshot, state: &State) -> Vec<Fact> {
         read.ok().filter(|at| at.as_second() > 0).map_or_else(|| "-".to_owned(), time::second);
     let as_it_is = match &state.refused {
         None => fact("file on disk", "in force"),
-        Some(refusal) => Fact {
-            is_bad: true,
-            ..fact("file on disk", format!("refused at {}", time::second(refusal.at)))
-        },
+        Some(refusal) => {
+            fact("file on disk", format!("refused at {}", time::second(refusal.at))).bad_if(true)
+        }
     };
     vec![
         fact("file", live.policy_file.display().to_string()),
@@ -319,11 +307,11 @@ fn records(handles: &Handles) -> Vec<Fact> {
         .into_iter()
         .map(|(name, health)| match health {
             Written::Ok => fact(name, "written"),
-            Written::Degraded(_) => Fact { is_bad: true, ..fact(name, "not written") },
+            Written::Degraded(_) => fact(name, "not written").bad_if(true),
         })
         .collect();
     let logs = handles.metrics.unwritten_logs().into_iter();
-    facts.extend(logs.map(|(log, reason)| Fact { is_bad: true, ..fact(log, reason) }));
+    facts.extend(logs.map(|(log, reason)| fact(log, reason).bad_if(true)));
     if facts.is_empty() {
         facts.push(fact("destination", "none: the policy keeps no records"));
     }
@@ -336,7 +324,7 @@ fn records(handles: &Handles) -> Vec<Fact> {
         ("queued", counts.queued),
     ] {
         let is_bad = name == "dropped" && number > 0;
-        facts.push(Fact { is_bad, ..fact(name, grouped(number)) });
+        facts.push(fact(name, grouped(number)).bad_if(is_bad));
     }
     if let Some(status) = sink.forwarded() {
         let mebibytes = status.bytes.div_ceil(1 << 20);
@@ -346,17 +334,13 @@ fn records(handles: &Handles) -> Vec<Fact> {
         for (name, number) in
             [("refused by ClickHouse", status.refused), ("lost in the spool", status.lost)]
         {
-            if number > 0 {
-                facts.push(Fact { is_bad: true, ..fact(name, grouped(number)) });
-            }
+            facts.extend((number > 0).then(|| fact(name, grouped(number)).bad_if(true)));
         }
     }
     let history = [lost.editions, lost.fetches, lost.hosts, lost.clock_leaps, lost.quarantine];
     let lost = history.iter().sum::<u64>() + sink.lost_requests();
-    if lost > 0 {
-        let lost = fact("lost parts of the history", grouped(lost));
-        facts.push(Fact { is_bad: true, ..lost });
-    }
+    let lost = (lost > 0).then(|| fact("lost parts of the history", grouped(lost)).bad_if(true));
+    facts.extend(lost);
     facts
 }
 
@@ -391,7 +375,7 @@ fn evidence(verifier: &Verifier, handles: &Handles) -> Vec<Fact> {
                     )
                 }
             };
-            Fact { is_bad: failing > 0, ..fact(kind(sources.evidence).1, value) }
+            fact(kind(sources.evidence).1, value).bad_if(failing > 0)
         })
         .collect();
     let lookups = handles.metrics.lookups();

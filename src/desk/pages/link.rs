@@ -4,6 +4,21 @@ use url::form_urlencoded::{Serializer, byte_serialize};
 
 use crate::records::{record::Violation, tally::Claimant};
 
+/// A link.
+pub(super) struct Link {
+    pub(super) path: String,
+    pub(super) name: String,
+    /// Whether it leads to what is shown.
+    pub(super) is_here: bool,
+}
+
+impl Link {
+    /// A link to something else.
+    pub(super) fn to(path: impl Into<String>, name: impl Into<String>) -> Self {
+        Self { path: path.into(), name: name.into(), is_here: false }
+    }
+}
+
 /// A path with these conditions. An empty value is no condition.
 pub(super) fn with_query(path: &str, conditions: &[(&str, &str)]) -> String {
     let mut query = Serializer::new(String::new());

@@ -43,6 +43,7 @@ mod crawler; // the scorecard of one crawler
 mod crawlers; // all crawlers of a span
 mod duration; // durations as people read them
 mod events; // violations as server-sent events
+mod facts; // facts with their names
 mod frame; // what the pages share
 mod health; // the state of the program
 mod link; // addresses of the pages

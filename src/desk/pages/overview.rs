@@ -2,7 +2,6 @@
 
 use askama::Template;
 use axum::{extract::State, response::IntoResponse};
-use serde::Deserialize;
 
 use super::{
     attempt::attempt,
@@ -10,9 +9,10 @@ use super::{
     crawlers::{self, Choice, choices},
     frame::{Answer, Frame, condition, live, try_ask},
     health::{Health, health},
-    link,
+    link::{self, Link},
     over_time::{OverTime, is_limited},
-    span::{Days, SpanLink},
+    sheet::Part,
+    span::{Days, OfSite},
     time::exact,
     treatment::treated,
     words::{class, known},
@@ -26,7 +26,7 @@ use crate::{
         violations::Store,
     },
     review::report::{
-        Span,
+        Cell, Kind, Section, Span, Table, Tally,
         number::{change, grouped, ratio, share},
         review::{Answers, CrawlerRow, Review},
         terms::Names,
@@ -41,13 +41,6 @@ const ROWS: usize = 12;
 const HIGHLIGHTS: usize = 5;
 /// The most policies among which the chart marks changes.
 const MARKS: usize = 200;
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Wanted {
-    days: String,
-    site: String,
-}
 
 /// The conditions that the links of the page have.
 struct Here {
@@ -74,17 +67,17 @@ struct Overview {
 
 struct Counts {
     lead: Vec<String>,
-    spans: Vec<SpanLink>,
+    spans: Vec<Link>,
     tiles: Vec<Tile>,
     over_time: OverTime,
-    highlights: Vec<Group>,
+    highlights: Vec<Part>,
     /// Each with its treatment.
     crawlers: Vec<(crawlers::Row, String)>,
     all_crawlers: String,
     more_crawlers: String,
-    places: Vec<Group>,
-    classes: Vec<Row>,
-    operators: Vec<Operator>,
+    places: Vec<Part>,
+    classes: Part,
+    operators: Part,
 }
 
 struct Tile {
@@ -95,36 +88,9 @@ struct Tile {
     note: String,
 }
 
-/// A small table.
-struct Group {
-    name: &'static str,
-    heading: &'static str,
-    rows: Vec<Row>,
-    /// The number of rows that are not shown.
-    more: String,
-    /// What is said without rows.
-    none: &'static str,
-}
-
-#[derive(Default)]
-struct Row {
-    /// Empty for none.
-    link: String,
-    name: String,
-    value: String,
-    change: String,
-}
-
-struct Operator {
-    name: String,
-    requests: String,
-    visits: String,
-    ratio: String,
-}
-
 pub(super) async fn page(
     State(view): State<View>,
-    Asked(wanted, mut faults): Asked<Wanted>,
+    Asked(wanted, mut faults): Asked<OfSite>,
 ) -> Answer {
     let live = live(&view)?;
     let days = Days::wanted(&wanted.days, &mut faults);
@@ -222,7 +188,7 @@ fn tiles(review: &Review<'_>, here: &Here) -> Vec<Tile> {
             false => String::new(),
         },
     };
-    let of = |tally: &crate::review::report::Tally| share(tally.all.violations, tally.all.requests);
+    let of = |tally: &Tally| share(tally.all.violations, tally.all.requests);
     let share = Tile {
         name: "Share of violations",
         link: String::new(),
@@ -245,89 +211,71 @@ fn tiles(review: &Review<'_>, here: &Here) -> Vec<Tile> {
     ]
 }
 
-fn highlights(review: &Review<'_>, here: &Here) -> Vec<Group> {
+fn highlights(review: &Review<'_>, here: &Here) -> Vec<Part> {
     const NOT_COMPARED: &str = "Nothing was counted in the time before to compare with.";
-    let row = |row: &CrawlerRow<'_>, value: String| Row {
-        link: crawlers::row(review, row, &here.days, &here.site).link,
-        name: row.name(),
-        value,
-        ..Row::default()
+    let row = |row: &CrawlerRow<'_>, value: String| -> (String, [Cell; 2]) {
+        let link = crawlers::row(review, row, &here.days, &here.site).link;
+        (link, [row.name().into(), value.into()])
     };
     let (none_new, none_changed) = match review.is_compared {
         true => ("Every crawler with violations had some before.", "No number changed."),
         false => (NOT_COMPARED, NOT_COMPARED),
     };
     let new = review.new_offenders();
-    let newly = new.iter().take(HIGHLIGHTS);
-    let best = review.best_behaved();
+    let new = new.iter().take(HIGHLIGHTS).map(|one| row(one, grouped(one.now.all.violations)));
     let changed = review.biggest_change().into_iter().map(|one| {
         let (before, now) = (one.before.all.violations, one.now.all.violations);
         row(one, format!("{} → {}", grouped(before), grouped(now)))
     });
-    let kept = |one: &&CrawlerRow<'_>| {
-        row(one, share(one.now.judged.saturating_sub(one.now.broken), one.now.judged))
-    };
-    let group = |name, heading, rows: Vec<Row>, more, none| Group {
-        name,
-        heading,
-        rows,
-        more: grouped(more),
-        none,
-    };
+    let best = review.best_behaved();
+    let best = best
+        .iter()
+        .map(|one| row(one, share(one.now.judged.saturating_sub(one.now.broken), one.now.judged)));
+    let columns = |number| [("crawler", Kind::Name), (number, Kind::Number)];
+    let violations = columns("violations");
     vec![
-        group(
-            "New offenders",
-            "violations",
-            newly.map(|one| row(one, grouped(one.now.all.violations))).collect(),
-            new.len().saturating_sub(HIGHLIGHTS) as u64,
-            none_new,
-        ),
-        group("Biggest change", "violations", changed.collect(), 0, none_changed),
-        group(
+        Part::of_rows("New offenders", violations, HIGHLIGHTS, new, none_new),
+        Part::of_rows("Biggest change", violations, HIGHLIGHTS, changed, none_changed),
+        Part::of_rows(
             "Who behaves best",
-            "rules kept",
-            best.iter().map(kept).collect(),
-            0,
+            columns("rules kept"),
+            usize::MAX,
+            best,
             "No crawler came often enough to tell.",
         ),
     ]
 }
 
-fn rules(review: &Review<'_>, since: &str) -> Group {
+/// The columns of a table of rules or paths.
+const fn columns_of(place: &'static str) -> [(&'static str, Kind); 3] {
+    [(place, Kind::Code), ("violations", Kind::Number), ("change", Kind::Number)]
+}
+
+fn rules(review: &Review<'_>, since: &str) -> Part {
     let broken: Vec<_> = review.rules.iter().filter(|row| row.now.violations > 0).collect();
     let has_sites = broken.iter().any(|row| row.site != broken[0].site);
-    let rows = broken.iter().take(ROWS).map(|row| Row {
-        link: link::violations(&[("site", &row.site), ("rule", &row.text()), ("since", since)]),
-        name: if has_sites { format!("{} ({})", row.text(), row.site) } else { row.text() },
-        value: grouped(row.now.violations),
-        change: review.change(row.now.violations, Some(row.before.violations)),
+    let rows = broken.iter().map(|row| {
+        let (text, now) = (row.text(), row.now.violations);
+        let conditions = [("site", row.site.as_str()), ("rule", &text), ("since", since)];
+        let link = link::violations(&conditions);
+        let name = if has_sites { format!("{text} ({})", row.site) } else { text };
+        let change = review.change(now, Some(row.before.violations));
+        (link, [name.into(), grouped(now).into(), change.into()])
     });
-    Group {
-        name: "Rules",
-        heading: "rule",
-        rows: rows.collect(),
-        more: grouped(broken.len().saturating_sub(ROWS) as u64),
-        none: "No rule was broken.",
-    }
+    Part::of_rows("Rules", columns_of("rule"), ROWS, rows, "No rule was broken.")
 }
 
-fn paths(review: &Review<'_>, here: &Here) -> Group {
-    let rows = review.paths.iter().take(ROWS).map(|row| Row {
-        link: row.path().map_or_else(String::new, |path| here.violations("exact_path", path)),
-        name: row.path().unwrap_or("other paths").to_owned(),
-        value: grouped(row.now),
-        change: review.change(row.now, row.before),
+fn paths(review: &Review<'_>, here: &Here) -> Part {
+    let rows = review.paths.iter().map(|row| {
+        let link = row.path().map_or_else(String::new, |path| here.violations("exact_path", path));
+        let change = review.change(row.now, row.before);
+        let name = row.path().unwrap_or("other paths");
+        (link, [name.into(), grouped(row.now).into(), change.into()])
     });
-    Group {
-        name: "Paths",
-        heading: "path",
-        rows: rows.collect(),
-        more: grouped(review.paths.len().saturating_sub(ROWS) as u64),
-        none: "No path was violated.",
-    }
+    Part::of_rows("Paths", columns_of("path"), ROWS, rows, "No path was violated.")
 }
 
-fn classes(review: &Review<'_>) -> Vec<Row> {
+fn classes(review: &Review<'_>) -> Part {
     let mut rows: Vec<_> = review
         .total
         .classes()
@@ -337,21 +285,32 @@ fn classes(review: &Review<'_>) -> Vec<Row> {
         .collect();
     rows.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));
     let all = rows.iter().map(|(_, requests)| requests).sum();
-    let row = |(name, requests): (&str, u64)| Row {
-        name: name.to_owned(),
-        value: grouped(requests),
-        change: share(requests, all),
-        ..Row::default()
-    };
-    rows.into_iter().map(row).collect()
+    let rows = rows.into_iter().map(|(name, requests)| -> (String, [Cell; 3]) {
+        (String::new(), [name.into(), grouped(requests).into(), share(requests, all).into()])
+    });
+    let columns = [("clients", Kind::Name), ("requests", Kind::Number), ("share", Kind::Number)];
+    Part::of_rows("Traffic", columns, usize::MAX, rows, "Nothing was counted.")
 }
 
-fn operators(review: &Review<'_>) -> Vec<Operator> {
-    let rows = review.operators.iter().take(ROWS).map(|row| Operator {
-        name: row.operator.clone(),
-        requests: grouped(row.now.requests),
-        visits: grouped(row.now.visits),
-        ratio: ratio(row.now.requests, row.now.visits).unwrap_or_else(|| "-".to_owned()),
+fn operators(review: &Review<'_>) -> Part {
+    let rows = review.operators.iter().take(ROWS).map(|row| -> [Cell; 4] {
+        let (requests, visits) = (row.now.requests, row.now.visits);
+        let ratio = ratio(requests, visits).unwrap_or_else(|| "-".to_owned());
+        let name = row.operator.clone();
+        [name.into(), grouped(requests).into(), grouped(visits).into(), ratio.into()]
     });
-    rows.collect()
+    let columns = [
+        ("operator", Kind::Name),
+        ("requests", Kind::Number),
+        ("visits", Kind::Number),
+        ("requests per visit", Kind::Number),
+    ];
+    let remark = match review.operators.is_empty() {
+        true => "No known operator sent crawlers or people.",
+        false => {
+            "Requests of an operator's crawlers, and visits of people that its pages sent here."
+        }
+    };
+    let table = Table::new(columns).with(ROWS, rows);
+    Part::of(Section::new("Crawl to refer", table).remark(remark), &[])
 }

@@ -3,31 +3,46 @@
 use askama::Template;
 
 use super::chart::{bar, trend};
-use crate::review::report::{Cell, Section, number::grouped};
+use crate::review::report::{Cell, Kind, Section, Table, number::grouped};
+
+/// A section as a part of a page.
+pub(super) struct Part {
+    pub(super) heading: String,
+    pub(super) html: String,
+}
 
 #[derive(Template)]
 #[template(path = "sheet.html", config = "src/desk/pages/askama.toml")]
 struct Sheet<'s> {
     section: &'s Section,
     has_headings: bool,
-    /// The link of the first cell of each row, if it has one.
+    /// The link of the first cell of each row; empty for none.
     links: &'s [String],
 }
 
-/// The table and the remarks of a section as HTML, without its heading.
-pub(super) fn sheet(section: &Section) -> String {
-    linked_sheet(section, &[])
-}
-
-/// The same; the first cell of each row is a link.
-pub(super) fn linked_sheet(section: &Section, links: &[String]) -> String {
-    let has_headings = section.table.columns.iter().any(|column| !column.heading.is_empty());
-    match (Sheet { section, has_headings, links }).render() {
-        Ok(html) => html,
-        Err(error) => {
+impl Part {
+    /// A section with a link of the first cell of each row. Rows without a link have an empty one or none.
+    pub(super) fn of(section: Section, links: &[String]) -> Self {
+        let has_headings = section.table.columns.iter().any(|column| !column.heading.is_empty());
+        let sheet = Sheet { section: &section, has_headings, links };
+        let html = sheet.render().unwrap_or_else(|error| {
             tracing::error!(%error, "section not written");
             String::new()
-        }
+        });
+        Self { heading: section.heading, html }
+    }
+
+    /// A table of the first rows, each with its link; `none` is said if there are none.
+    pub(super) fn of_rows<const N: usize>(
+        heading: &str,
+        columns: [(&'static str, Kind); N],
+        most: usize,
+        rows: impl Iterator<Item = (String, [Cell; N])>,
+        none: &str,
+    ) -> Self {
+        let (links, rows): (Vec<String>, Vec<_>) = rows.unzip();
+        let section = Section::new(heading, Table::new(columns).with(most, rows));
+        Self::of(if links.is_empty() { section.remark(none) } else { section }, &links)
     }
 }
 
@@ -39,7 +54,7 @@ impl Sheet<'_> {
     }
 
     fn link(&self, row: &usize) -> Option<&String> {
-        self.links.get(*row)
+        self.links.get(*row).filter(|link| !link.is_empty())
     }
 
     fn bar(&self, part: &u64, whole: &u64) -> String {

@@ -1,23 +1,33 @@
 //! The spans of time to choose from, back from now.
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
 
+use super::link::Link;
 use crate::{base::escape::shown, review::report::Span};
 
 /// The spans, in days, and their names.
 const SPANS: [(i64, &str); 4] = [(1, "24 hours"), (7, "7 days"), (30, "30 days"), (90, "90 days")];
 const USUAL: i64 = 7;
 
+/// A page whose address has a span.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct OfDays {
+    pub(super) days: String,
+}
+
+/// A page whose address has a span and a site.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct OfSite {
+    pub(super) days: String,
+    pub(super) site: String,
+}
+
 /// One of the spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Days(i64);
-
-/// A link to the same page with another span.
-pub(super) struct SpanLink {
-    pub(super) link: String,
-    pub(super) name: &'static str,
-    pub(super) is_here: bool,
-}
 
 impl Days {
     /// The span that the page was asked for, else the usual one. A text that is no span is a fault.
@@ -48,10 +58,10 @@ impl Days {
     }
 
     /// The links to all spans. `link` makes an address from the condition `days`.
-    pub(super) fn links(self, link: impl Fn(&str) -> String) -> Vec<SpanLink> {
-        let one = |(days, name)| SpanLink {
-            link: link(&Self(days).condition()),
-            name,
+    pub(super) fn links(self, link: impl Fn(&str) -> String) -> Vec<Link> {
+        let one = |(days, name): (i64, &str)| Link {
+            path: link(&Self(days).condition()),
+            name: name.to_owned(),
             is_here: days == self.0,
         };
         SPANS.map(one).into()
@@ -81,7 +91,7 @@ mod tests {
         let now: Timestamp = "2026-11-22T10:31:00Z".parse().expect("a time");
         assert_eq!(Days(90).until(now).length(), "90 days");
         let links = Days(1).links(|days| format!("/?{days}"));
-        let shown: Vec<_> = links.iter().map(|one| (one.link.as_str(), one.is_here)).collect();
+        let shown: Vec<_> = links.iter().map(|one| (one.path.as_str(), one.is_here)).collect();
         assert_eq!(shown, [("/?1", true), ("/?", false), ("/?30", false), ("/?90", false)]);
     }
 }

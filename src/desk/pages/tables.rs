@@ -3,14 +3,13 @@
 use askama::Template;
 use axum::{extract::State, response::IntoResponse};
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::{
     conditions::Asked,
     frame::{Answer, Frame, ask, live},
-    link,
-    sheet::linked_sheet,
-    span::{Days, SpanLink},
+    link::{self, Link},
+    sheet::Part,
+    span::{Days, OfDays},
     time::second,
 };
 use crate::{
@@ -24,12 +23,6 @@ use crate::{
 /// The most crawlers of a site.
 const MOST_ROWS: usize = 200;
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Wanted {
-    days: String,
-}
-
 #[derive(Template)]
 #[template(path = "tables.html", config = "src/desk/pages/askama.toml")]
 struct Page {
@@ -37,15 +30,14 @@ struct Page {
     title: &'static str,
     lead: &'static str,
     faults: Vec<String>,
-    spans: Vec<SpanLink>,
-    /// Each with its heading.
-    tables: Vec<(String, String)>,
+    spans: Vec<Link>,
+    tables: Vec<Part>,
 }
 
 /// The crawlers that impostors claim to be.
 pub(super) async fn impostors(
     State(view): State<View>,
-    Asked(wanted, mut faults): Asked<Wanted>,
+    Asked(wanted, mut faults): Asked<OfDays>,
 ) -> Answer {
     let days = Days::wanted(&wanted.days, &mut faults);
     let span = days.until((view.now)());
@@ -63,7 +55,7 @@ pub(super) async fn impostors(
         lead,
         faults,
         spans: days.links(|days| link::with_query("/impostors", &[("days", days)])),
-        tables: vec![(String::new(), linked_sheet(&Impostors::section(&all), &links))],
+        tables: vec![Part { heading: String::new(), ..Part::of(Impostors::section(&all), &links) }],
     };
     Ok(html(&page).into_response())
 }
@@ -85,7 +77,7 @@ pub(super) async fn ladder(State(view): State<View>) -> Answer {
             };
             let names = all.iter().map(|(step, _)| &step.key.product_token);
             let links: Vec<String> = names.map(|name| link::crawler(name, &[])).collect();
-            (site.name.clone(), linked_sheet(&Section::new("", table).remark(remark), &links))
+            Part::of(Section::new(&site.name, table).remark(remark), &links)
         })
         .collect();
     let page = Page {

@@ -6,20 +6,20 @@
 use std::net::IpAddr;
 
 use askama::Template;
-use axum::{
-    extract::{RawQuery, State},
-    response::IntoResponse,
-};
-use url::form_urlencoded;
+use axum::{extract::State, response::IntoResponse};
+use serde::Deserialize;
 
 use super::{
+    conditions::Asked,
+    facts::{Fact, fact},
     frame::{Answer, Frame, live, work},
-    link, time, words,
+    link::{self, Link},
+    time, words,
 };
 use crate::{
     base::escape,
     desk::admin::{Live, View, html},
-    review::explanation::{self, Excerpt, Explanation, Fault, Line, Question, Rungs},
+    review::explanation::{self, Explanation, Fault, Line, Question, Rungs},
     state::publication::Snapshot,
 };
 
@@ -33,8 +33,9 @@ const OFFERED: [&str; 6] =
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
 /// The form as it was filled in.
-#[derive(Clone, Debug, Default)]
-struct Wanted {
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wanted {
     user_agent: String,
     url: String,
     address: String,
@@ -56,60 +57,21 @@ struct Page {
     frame: Frame,
     wanted: Wanted,
     faults: Faults,
-    presets: Vec<Preset>,
+    presets: Vec<Link>,
     /// The sites that a path may belong to, if there are several.
-    sites: Vec<SiteChoice>,
+    sites: Vec<String>,
     outcome: Option<Outcome>,
-}
-
-struct Preset {
-    name: String,
-    path: String,
-    is_here: bool,
-}
-
-struct SiteChoice {
-    name: String,
-    is_here: bool,
 }
 
 /// The decision.
 struct Outcome {
-    action: &'static str,
-    title: &'static str,
+    explanation: Explanation,
     client: String,
-    path: String,
-    reason: &'static str,
     facts: Vec<Fact>,
-    editions: Vec<EditionRow>,
-    edition: Link,
-    excerpt: Option<Excerpt>,
-    /// The violations of the judged crawler.
-    crawler: Option<Link>,
 }
 
-struct Fact {
-    name: &'static str,
-    values: Vec<String>,
-}
-
-struct EditionRow {
-    link: Link,
-    count: Option<usize>,
-    from: String,
-    until: String,
-    verdict: &'static str,
-    is_known: bool,
-}
-
-struct Link {
-    path: String,
-    name: String,
-}
-
-pub(super) async fn page(State(view): State<View>, RawQuery(query): RawQuery) -> Answer {
+pub(super) async fn page(State(view): State<View>, Asked(wanted, _): Asked<Wanted>) -> Answer {
     live(&view)?;
-    let wanted = Wanted::of(query.as_deref().unwrap_or_default());
     let frame = Frame::new(&view, "/try");
     let page = work(move || live(&view).map(|live| fill(frame, live, wanted))).await??;
     Ok(html(&page).into_response())
@@ -121,34 +83,16 @@ fn fill(frame: Frame, live: &Live, wanted: Wanted) -> Page {
     let (outcome, faults) = match wanted.url.is_empty() {
         true => (None, Faults::default()),
         false => match wanted.explain(live, &published) {
-            Ok(explanation) => (Some(Outcome::of(&explanation)), Faults::default()),
+            Ok(explanation) => (Some(Outcome::of(explanation)), Faults::default()),
             Err(faults) => (None, faults),
         },
     };
-    let (presets, sites) = (presets(&published, &wanted), sites(&published, &wanted));
+    let (presets, sites) = (presets(&published, &wanted), published.rulebook.sites());
+    let sites = sites.iter().filter(|_| sites.len() > 1).map(|site| site.name.clone()).collect();
     Page { frame, wanted, faults, presets, sites, outcome }
 }
 
 impl Wanted {
-    /// The form in the query of an address. Of a field that comes twice, the first counts.
-    fn of(query: &str) -> Self {
-        let mut wanted = Self::default();
-        let mut seen = [false; 4];
-        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-            let (number, field) = match &*name {
-                "user_agent" => (0, &mut wanted.user_agent),
-                "url" => (1, &mut wanted.url),
-                "address" => (2, &mut wanted.address),
-                "site" => (3, &mut wanted.site),
-                _ => continue,
-            };
-            if !std::mem::replace(&mut seen[number], true) {
-                *field = value.into_owned();
-            }
-        }
-        wanted
-    }
-
     fn path(&self) -> String {
         let Self { user_agent, url, address, site } = self;
         let parameters =
@@ -219,48 +163,19 @@ impl Faults {
 }
 
 impl Outcome {
-    fn of(explanation: &Explanation) -> Self {
-        let edition =
-            |id: &str| Link { path: link::edition(&explanation.site, id), name: id.to_owned() };
+    fn of(explanation: Explanation) -> Self {
         let token = explanation.verdict.product_token.as_deref();
         let client = token.map_or_else(
             || format!("A client of the class '{}'", explanation.claim.class),
             escape::shown,
         );
-        Self {
-            action: explanation.action,
-            title: words::would_be(explanation.action),
-            client,
-            path: explanation.verdict.path.clone(),
-            reason: words::reason(explanation.reason),
-            facts: facts(explanation),
-            editions: explanation
-                .editions
-                .iter()
-                .map(|one| EditionRow {
-                    link: edition(&one.edition),
-                    count: one.count.map(|count| count - 1),
-                    from: shown(&one.from),
-                    until: match &one.until {
-                        Some(until) => shown(until),
-                        None if one.is_elsewhere => "now, at another node".to_owned(),
-                        None => "now".to_owned(),
-                    },
-                    verdict: one.verdict,
-                    is_known: one.is_known,
-                })
-                .collect(),
-            edition: edition(&explanation.edition),
-            excerpt: explanation.excerpt.clone(),
-            crawler: token
-                .map(|token| Link { path: link::crawler(token, &[]), name: token.to_owned() }),
-        }
+        Self { client, facts: facts(&explanation), explanation }
     }
-}
 
-/// A time as the other pages have it.
-fn shown(at: &str) -> String {
-    at.parse().map_or_else(|_| at.to_owned(), time::second)
+    /// A time as the other pages have it.
+    fn shown(&self, at: &str) -> String {
+        at.parse().map_or_else(|_| at.to_owned(), time::second)
+    }
 }
 
 /// The lines by their labels. Editions have a table of their own.
@@ -269,7 +184,7 @@ fn facts(explanation: &Explanation) -> Vec<Fact> {
     for Line { label, value } in &explanation.lines {
         match facts.last_mut() {
             Some(last) if label.is_empty() => last.values.push(value.clone()),
-            _ => facts.push(Fact { name: label, values: vec![value.clone()] }),
+            _ => facts.push(fact(*label, value)),
         }
     }
     facts.retain(|fact| fact.name != "editions");
@@ -286,7 +201,7 @@ fn facts(explanation: &Explanation) -> Vec<Fact> {
 }
 
 /// Some crawlers of the catalogue in force and a browser, each with the rest of the form.
-fn presets(published: &Snapshot, wanted: &Wanted) -> Vec<Preset> {
+fn presets(published: &Snapshot, wanted: &Wanted) -> Vec<Link> {
     let catalogue = published.rulebook.catalogue();
     let known = OFFERED.iter().filter_map(|name| catalogue.find(name));
     let crawlers = known.map(|crawler| {
@@ -295,7 +210,7 @@ fn presets(published: &Snapshot, wanted: &Wanted) -> Vec<Preset> {
         (name, user_agent)
     });
     let browser = [("Firefox".to_owned(), FIREFOX.to_owned())];
-    let preset = |(name, user_agent): (String, String)| Preset {
+    let preset = |(name, user_agent): (String, String)| Link {
         name,
         is_here: user_agent == wanted.user_agent,
         path: Wanted {
@@ -306,11 +221,4 @@ fn presets(published: &Snapshot, wanted: &Wanted) -> Vec<Preset> {
         .path(),
     };
     crawlers.chain(browser).map(preset).collect()
-}
-
-/// The sites, if there are several.
-fn sites(published: &Snapshot, wanted: &Wanted) -> Vec<SiteChoice> {
-    let all = published.rulebook.sites();
-    let choice = |name: &String| SiteChoice { is_here: *name == wanted.site, name: name.clone() };
-    all.iter().filter(|_| all.len() > 1).map(|site| choice(&site.name)).collect()
 }

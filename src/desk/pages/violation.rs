@@ -10,8 +10,10 @@ use axum::{
 };
 
 use super::{
+    facts::{Fact, Group, fact, group},
     frame::{Answer, Frame, ask, notice},
-    link, words,
+    link::{self, Link},
+    words,
 };
 use crate::{
     base::{escape, text::Text},
@@ -42,23 +44,6 @@ struct Page {
     links: Vec<Link>,
     older: Option<String>,
     newer: Option<String>,
-}
-
-struct Group {
-    name: &'static str,
-    facts: Vec<Fact>,
-}
-
-struct Fact {
-    name: &'static str,
-    value: String,
-    is_mono: bool,
-    link: Option<String>,
-}
-
-struct Link {
-    path: String,
-    name: String,
 }
 
 /// A record with what is stored about it.
@@ -162,15 +147,14 @@ pub(super) fn rule(violation: &Violation) -> String {
 }
 
 fn edition(violation: &Violation, id: &str) -> Option<Link> {
-    let path = || link::edition(&violation.site, id);
-    (!id.is_empty()).then(|| Link { path: path(), name: id.to_owned() })
+    (!id.is_empty()).then(|| Link::to(link::edition(&violation.site, id), id))
 }
 
 fn groups(violation: &Violation, past: &Past) -> Vec<Group> {
     vec![
-        Group { name: "Reasons", facts: reasons(violation, past) },
-        Group { name: "Request", facts: request(violation) },
-        Group { name: "Client", facts: client(violation) },
+        group("Reasons", reasons(violation, past)),
+        group("Request", request(violation)),
+        group("Client", client(violation)),
     ]
 }
 
@@ -180,59 +164,59 @@ fn reasons(violation: &Violation, past: &Past) -> Vec<Fact> {
         Some(line) => format!("{}   (robots.txt line {line})", rule(violation)),
         None => rule(violation),
     });
-    let mut facts = vec![Fact::text("verdict", &violation.verdict), Fact::mono("rule", &rule)];
+    let mut facts = vec![text("verdict", &violation.verdict), mono("rule", &rule)];
     if let Some(over) = &past.over {
-        facts.push(Fact::mono("over", over));
+        facts.push(mono("over", over));
     }
-    facts.push(Fact::text("group", &list(&robots.group)));
+    facts.push(text("group", &list(&robots.group)));
     if let Some(form) = &past.form {
-        facts.push(Fact::mono("an origin may read the path as", form));
+        facts.push(mono("an origin may read the path as", form));
     }
     let of = |name, id: &str| Fact {
-        link: edition(violation, id).map(|link| link.path),
-        ..Fact::mono(name, id)
+        link: edition(violation, id).map(|link| link.path).unwrap_or_default(),
+        ..mono(name, id)
     };
     facts.push(of("edition", &robots.edition));
     match (&robots_read.edition, robots_read.at) {
         (Some(id), at) => {
             facts.push(of("edition it had read", id));
-            facts.extend(at.map(|at| Fact::text("read at", &format!("{at:.0}"))));
+            facts.extend(at.map(|at| text("read at", &format!("{at:.0}"))));
         }
-        (None, _) => facts.push(Fact::text("edition it had read", "none")),
+        (None, _) => facts.push(text("edition it had read", "none")),
     }
     let standing = words::standing(&violation.standing, violation.evidence.as_deref());
-    facts.push(Fact::text("claim", standing));
-    facts.push(Fact::mono("reason", &violation.reason));
+    facts.push(text("claim", standing));
+    facts.push(mono("reason", &violation.reason));
     facts
 }
 
 fn request(violation: &Violation) -> Vec<Fact> {
     vec![
-        Fact::text("time", &violation.time.to_string()),
-        Fact::text("site", &violation.site),
-        Fact::mono("method and path", &format!("{} {}", &*violation.method, &*violation.path)),
-        Fact::text("host", &violation.host),
-        Fact::text("action", &violation.action),
-        Fact::text(
+        text("time", &violation.time.to_string()),
+        text("site", &violation.site),
+        mono("method and path", &format!("{} {}", &*violation.method, &*violation.path)),
+        text("host", &violation.host),
+        text("action", &violation.action),
+        text(
             "answered with status",
             &match violation.status {
                 0 => "none: the client or the origin was gone".to_owned(),
                 status => status.to_string(),
             },
         ),
-        Fact::mono("decision id", &violation.id),
+        mono("decision id", &violation.id),
     ]
 }
 
 fn client(violation: &Violation) -> Vec<Fact> {
     vec![
-        Fact::mono("address", &violation.client_ip),
-        Fact::mono("User-Agent", &violation.user_agent),
-        Fact::text("product tokens", &list(&violation.product_tokens)),
-        Fact::text("judged as", &violation.product_token),
-        Fact::text("operator", violation.operator.as_deref().unwrap_or_default()),
-        Fact::text("purpose", violation.purpose.as_deref().unwrap_or_default()),
-        Fact::text("standing", &standing(violation)),
+        mono("address", &violation.client_ip),
+        mono("User-Agent", &violation.user_agent),
+        text("product tokens", &list(&violation.product_tokens)),
+        text("judged as", &violation.product_token),
+        text("operator", violation.operator.as_deref().unwrap_or_default()),
+        text("purpose", violation.purpose.as_deref().unwrap_or_default()),
+        text("standing", &standing(violation)),
     ]
 }
 
@@ -243,15 +227,12 @@ fn standing(violation: &Violation) -> String {
     }
 }
 
-impl Fact {
-    fn text(name: &'static str, value: &str) -> Self {
-        let value = if value.is_empty() { "–" } else { value };
-        Self { name, value: value.to_owned(), is_mono: false, link: None }
-    }
+fn text(name: &str, value: &str) -> Fact {
+    fact(name, if value.is_empty() { "–" } else { value })
+}
 
-    fn mono(name: &'static str, value: &str) -> Self {
-        Self { is_mono: true, ..Self::text(name, value) }
-    }
+fn mono(name: &str, value: &str) -> Fact {
+    Fact { class: "mono", ..text(name, value) }
 }
 
 fn list(texts: &[Text]) -> String {
@@ -263,14 +244,14 @@ fn links(violation: &Violation, crawler: &str) -> Vec<Link> {
     let reason = if is_of_form(violation) { FORM } else { "" };
     let list =
         |parameter: &str, value: &str| link::violations(&[(parameter, value), ("reason", reason)]);
-    let mut links = vec![Link { path: try_it(violation), name: "Try this request now".to_owned() }];
+    let mut links = vec![Link::to(try_it(violation), "Try this request now")];
     let token = &*violation.product_token;
     if !matches!(token, "" | Violation::NAMELESS) {
-        links.push(Link { path: link::crawler(token, &[]), name: format!("About {crawler}") });
-        links.push(Link { path: list("crawler", token), name: format!("{nouns} by {crawler}") });
+        links.push(Link::to(link::crawler(token, &[]), format!("About {crawler}")));
+        links.push(Link::to(list("crawler", token), format!("{nouns} by {crawler}")));
     }
     let path = format!("{}$", &*violation.path);
-    links.push(Link { path: list("path", &path), name: format!("{nouns} at this path") });
+    links.push(Link::to(list("path", &path), format!("{nouns} at this path")));
     links
 }
 

@@ -33,15 +33,10 @@ struct Page {
     edits: bool,
     /// The command that does the same.
     command: String,
-    lines: Vec<PatchLine>,
+    /// The difference, each line with its class.
+    lines: Vec<(&'static str, String)>,
     changes: Option<Changes>,
     past: Vec<String>,
-}
-
-/// A line of the difference.
-struct PatchLine {
-    text: String,
-    class: &'static str,
 }
 
 pub(super) async fn page(State(view): State<View>, Asked(wanted, faults): Asked<Wanted>) -> Answer {
@@ -145,17 +140,13 @@ fn command(wanted: &Wanted) -> String {
     format!("{verb} --site {site}")
 }
 
-fn patch_lines(patch: &str) -> Vec<PatchLine> {
-    let lines = patch.lines().skip(2);
-    let line = |line: &str| PatchLine {
-        class: match line.as_bytes().first() {
-            Some(b'+') => "added",
-            Some(b'-') => "removed",
-            _ => "",
-        },
-        text: masked(line),
+fn patch_lines(patch: &str) -> Vec<(&'static str, String)> {
+    let line = |line: &str| match line.as_bytes().first() {
+        Some(b'+') => ("added", masked(line)),
+        Some(b'-') => ("removed", masked(line)),
+        _ => ("", masked(line)),
     };
-    lines.map(line).collect()
+    patch.lines().skip(2).map(line).collect()
 }
 
 /// Why there is no change, as sentences.

@@ -23,11 +23,14 @@ const LONGEST: usize = 400;
 const MOST_FINDINGS: usize = 200;
 
 /// The policy file on disk.
+#[derive(Default)]
 pub(super) struct OnDisk {
+    /// Its name in findings.
+    name: String,
     pub(super) is_in_force: bool,
     /// Whether it is good or bad news.
     pub(super) state: String,
-    pub(super) findings: Vec<FindingRow>,
+    pub(super) findings: Vec<Diagnostic>,
     pub(super) more_findings: Option<String>,
     /// What the file would change, unless it is in force or has errors.
     pub(super) changes: Option<Changes>,
@@ -35,24 +38,11 @@ pub(super) struct OnDisk {
     pub(super) more_lines: Option<String>,
 }
 
-/// A finding.
-pub(super) struct FindingRow {
-    pub(super) line: Option<u32>,
-    pub(super) place: String,
-    pub(super) severity: String,
-    /// The class of the severity's word.
-    pub(super) class: &'static str,
-    pub(super) message: String,
-    pub(super) help: String,
-    pub(super) code: &'static str,
-}
-
 /// A line of the file with the severity of its worst finding.
 pub(super) struct LineRow {
     pub(super) number: u32,
     pub(super) text: String,
-    pub(super) worst: Option<String>,
-    pub(super) class: &'static str,
+    pub(super) worst: Option<Severity>,
 }
 
 impl OnDisk {
@@ -67,17 +57,12 @@ impl OnDisk {
             .map_or(String::new(), |refusal| format!(" It was refused at {}.", second(refusal.at)));
         match read_policy(file) {
             Ok(read) => Self::of(&read, file, (published, moment), &refused),
-            Err(error) => Self {
-                is_in_force: false,
-                state: format!(
+            Err(error) => {
+                let state = format!(
                     "The file can't be read: {error}.{refused} The policy below stays in force."
-                ),
-                findings: Vec::new(),
-                more_findings: None,
-                changes: None,
-                lines: Vec::new(),
-                more_lines: None,
-            },
+                );
+                Self { state, ..Self::default() }
+            }
         }
     }
 
@@ -116,20 +101,20 @@ impl OnDisk {
         findings.extend(restart);
         findings.extend(failures);
         let name = escape::text(file.display().to_string().as_bytes());
-        let is_here = |finding: &&Diagnostic| finding.place.file.as_deref() == Some(&*name);
         let mut worst: BTreeMap<u32, Severity> = BTreeMap::new();
-        for finding in findings.iter().filter(is_here) {
-            let Some(line) = finding.place.line else { continue };
+        for finding in &findings {
+            let Some(line) = line_in(&name, finding) else { continue };
             let known = worst.entry(line).or_insert(finding.severity);
             *known = finding.severity.max(*known);
         }
         let (lines, more) = lines(&read.bytes, &worst);
         let hidden = findings.len().saturating_sub(MOST_FINDINGS) as u64;
-        let rows = findings.iter().take(MOST_FINDINGS).map(|one| finding_row(one, is_here(&one)));
+        findings.truncate(MOST_FINDINGS);
         Self {
+            name,
             is_in_force,
             state,
-            findings: rows.collect(),
+            findings,
             changes: read
                 .policy
                 .as_ref()
@@ -140,39 +125,36 @@ impl OnDisk {
             more_lines: (more > 0).then(|| format!("{} more lines follow.", grouped(more))),
         }
     }
+
+    /// The line of a finding, if the page shows it.
+    pub(super) fn line(&self, finding: &Diagnostic) -> Option<u32> {
+        line_in(&self.name, finding).filter(|line| *line as usize <= MOST_LINES)
+    }
+}
+
+/// The line of a finding that is in the file with this name.
+fn line_in(name: &str, finding: &Diagnostic) -> Option<u32> {
+    finding.place.line.filter(|_| finding.place.file.as_deref() == Some(name))
 }
 
 fn lines(bytes: &[u8], worst: &BTreeMap<u32, Severity>) -> (Vec<LineRow>, u64) {
     let mut all = bytes.split(|byte| *byte == b'\n').zip(1..);
     let row = |(line, number): (&[u8], u32)| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let worst = worst.get(&number);
         // Hidden before it is cut: a part of a URL could not be told from other text.
         let text = masked(&String::from_utf8_lossy(line));
         LineRow {
             number,
             text: escape::bounded(text.as_bytes(), LONGEST),
-            worst: worst.map(ToString::to_string),
-            class: worst.map_or("", |severity| class(*severity)),
+            worst: worst.get(&number).copied(),
         }
     };
     let rows = all.by_ref().take(MOST_LINES).map(row).collect();
     (rows, all.count() as u64)
 }
 
-fn finding_row(finding: &Diagnostic, is_here: bool) -> FindingRow {
-    FindingRow {
-        line: finding.place.line.filter(|line| is_here && *line as usize <= MOST_LINES),
-        place: finding.place.to_string(),
-        severity: finding.severity.to_string(),
-        class: class(finding.severity),
-        message: masked(&finding.message),
-        help: masked(finding.help.as_deref().unwrap_or_default()),
-        code: finding.code,
-    }
-}
-
-const fn class(severity: Severity) -> &'static str {
+/// The class of a severity's word.
+pub(super) const fn class(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "bad",
         Severity::Warning => "log",

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use askama::Template;
 use axum::{extract::State, response::IntoResponse};
 
+use self::disk::OnDisk;
 pub(super) use self::{change::Changes, mask::masked};
-use self::{disk::OnDisk, facts::Group};
 use super::{
+    facts::Group,
     frame::{Answer, Frame, live, work},
     time,
 };
@@ -18,7 +19,6 @@ use crate::{
 
 mod change; // what the file on disk would change
 mod disk; // the file on disk
-mod facts; // facts, durations and lists
 mod mask; // secrets in URLs
 pub(super) mod past; // the policies that came into force
 mod sections; // the sections beside the sites, in words

@@ -11,11 +11,10 @@ use crate::{
         pages::{
             conditions::Asked,
             frame::{Answer, Frame, ask, live},
-            link,
-            time::second,
+            link, time,
         },
     },
-    records::record::Error,
+    records::record::{Error, PolicyEntry},
     state::publication::{PastPolicies, summary},
 };
 
@@ -42,10 +41,7 @@ struct Page {
 
 /// A policy in the list.
 struct Row {
-    id: i64,
-    at: String,
-    by: String,
-    sha256: String,
+    entry: PolicyEntry,
     summary: String,
     changes: Option<Changes>,
 }
@@ -63,10 +59,7 @@ pub(in crate::desk::pages) async fn page(
         let row = |(at, entry)| {
             let change = past.change(entry, entries.get(at + 1))?;
             Ok::<_, Error>(Row {
-                id: entry.id,
-                at: second(entry.at),
-                by: entry.by.to_string(),
-                sha256: entry.sha256.to_string(),
+                entry: entry.clone(),
                 summary: summary(&change),
                 changes: change.ok().map(|found| Changes::of(&found, "Against the one before")),
             })
@@ -76,7 +69,7 @@ pub(in crate::desk::pages) async fn page(
         Ok((rows, entries.len() > ROWS))
     })
     .await?;
-    let last = rows.last().filter(|_| has_more).map(|row| row.id.to_string());
+    let last = rows.last().filter(|_| has_more).map(|row| row.entry.id.to_string());
     let older = last.map(|last| link::with_query("/policy/history", &[("before", &last)]));
     let (frame, older) = (Frame::new(&view, "/policy"), older.unwrap_or_default());
     Ok(html(&Page { frame, faults, rows, older }).into_response())

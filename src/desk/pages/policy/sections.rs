@@ -1,8 +1,11 @@
 //! The sections of a policy beside its sites, in words.
 
-use super::facts::{Group, fact, list, time, yes};
 use crate::{
     base::escape,
+    desk::pages::{
+        duration::time,
+        facts::{Group, fact, group, list, yes},
+    },
     review::report::number::grouped,
     rules::policy::{
         Alert, ClickHouse, ClientIp, Database, Destination, Evidence, Log, OnDamage, Policy,
@@ -10,7 +13,7 @@ use crate::{
     },
 };
 
-const NEEDS_RESTART: Option<&str> = Some("A change here needs a restart.");
+const NEEDS_RESTART: &str = "A change here needs a restart.";
 
 /// The facts about the known crawlers.
 pub(super) fn crawlers(policy: &Policy) -> Group {
@@ -18,19 +21,15 @@ pub(super) fn crawlers(policy: &Policy) -> Group {
         Some(path) => escape::path(path),
         None => "built in".to_owned(),
     };
-    Group {
-        name: "Crawlers".to_owned(),
-        note: None,
-        facts: vec![
-            fact("known", grouped(policy.catalogue.iter().len() as u64)),
-            fact("catalogue", format!("{source}, of {}", escape::shown(&policy.catalogue_version))),
-        ]
-        .into_iter()
-        .chain(policy.following.iter().flat_map(|following| &following.lists).map(|list| {
-            fact("follows", format!("{}, every {}", escape::shown(&list.url), time(list.every)))
-        }))
-        .collect(),
-    }
+    let mut facts = vec![
+        fact("known", grouped(policy.catalogue.iter().len() as u64)),
+        fact("catalogue", format!("{source}, of {}", escape::shown(&policy.catalogue_version))),
+    ];
+    let lists = policy.following.iter().flat_map(|following| &following.lists);
+    facts.extend(lists.map(|list| {
+        fact("follows", format!("{}, every {}", escape::shown(&list.url), time(list.every)))
+    }));
+    group("Crawlers", facts)
 }
 
 /// The facts about listeners and their limits.
@@ -174,7 +173,7 @@ pub(super) fn evidence(evidence: Option<&Evidence>) -> Group {
             ),
         ]),
     }
-    Group { name: "Evidence".to_owned(), note: None, facts }
+    group("Evidence", facts)
 }
 
 /// The facts about receivers of alerts.
@@ -189,6 +188,5 @@ pub(super) fn alerts(alerts: &[Alert]) -> Group {
         };
         format!("{}, {how}: {}", escape::shown(alert.shown().as_ref()), kinds.join(", "))
     };
-    let facts = vec![list("receivers", alerts.iter().map(alert), "none")];
-    Group { name: "Alerts".to_owned(), note: None, facts }
+    group("Alerts", vec![list("receivers", alerts.iter().map(alert), "none")])
 }

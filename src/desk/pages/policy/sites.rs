@@ -2,10 +2,13 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use super::facts::{Fact, Group, fact, list, time, yes};
 use crate::{
     base::{escape, product_token::ProductToken},
-    desk::pages::words::class,
+    desk::pages::{
+        duration::time,
+        facts::{self, Fact, Group, fact, list, yes},
+        words::class,
+    },
     rules::policy::{
         Breaker, Enforcement, Grace, Ladder, Mode, OtherForms, Override, PaceMode, RateLimit, Site,
         Source,
@@ -25,7 +28,7 @@ pub(super) fn group(site: &Site) -> Group {
         fact("mode", mode(&site.enforcement)),
     ];
     facts.extend(enforcement(&site.enforcement));
-    Group { name: format!("Site {}", site.name()), note: None, facts }
+    facts::group(format!("Site {}", site.name()), facts)
 }
 
 fn hosts(site: &Site) -> impl Iterator<Item = String> {

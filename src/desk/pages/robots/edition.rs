@@ -7,19 +7,19 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{changes::Changes, file::FileView, here::SiteInForce, labels::second};
+use super::{changes::Changes, file::FileView, here::SiteInForce};
 use crate::{
     base::{escape, text::Text},
     desk::{
         admin::{View, html},
         pages::{
             frame::{Answer, Frame, ask, notice},
-            link,
+            link, time,
         },
     },
     formats::robots,
     records::{
-        record::{Edition, Error},
+        record::{Edition, EditionPeriod, Error},
         violations::Store,
     },
     review::report::number::count,
@@ -34,23 +34,18 @@ const MOST_SHOWN: usize = 20;
 #[template(path = "robots_edition.html", config = "src/desk/pages/askama.toml")]
 struct Page {
     frame: Frame,
-    name: String,
-    path: String,
-    id: Text,
+    here: SiteInForce,
     lead: String,
-    periods: Vec<[String; 2]>,
-    /// The edition before, and the difference from it.
-    before: Option<(Text, String)>,
-    changes: Option<Changes>,
+    answers: Answers,
     file: FileView,
-    download: String,
 }
 
 /// An edition with its periods, and the one before.
 struct Answers {
     edition: Edition,
-    periods: Vec<[String; 2]>,
+    periods: Vec<EditionPeriod>,
     before: Option<Text>,
+    /// The difference from the one before.
     changes: Option<Changes>,
 }
 
@@ -61,26 +56,20 @@ pub(super) async fn page(
     let here = SiteInForce::find(&view, &name)?;
     let (site, wanted) = (here.name.clone(), id.clone());
     let answers = ask(&view, move |store| answers(store, &site, &wanted)).await?;
-    let Some(Answers { edition, periods, before, changes }) = answers else {
-        return Ok(unknown(&view, &here, &id));
-    };
+    let Some(answers) = answers else { return Ok(unknown(&view, &here, &id)) };
+    let edition = &answers.edition;
     let (file, _) = robots::parse(&edition.bytes);
     let page = Page {
         frame: Frame::new(&view, "/robots"),
-        name: here.name.clone(),
-        path: here.path(),
         lead: format!(
             "{}, {}. SHA-256 {}.",
             count(file.rule_count() as u64, "rule"),
             count(edition.bytes.len() as u64, "byte"),
             edition.sha256
         ),
-        periods,
-        before: before.map(|id| (id.clone(), link::edition(&here.name, &id))),
-        changes,
         file: FileView::plain(&edition.bytes),
-        download: format!("{}/file", link::edition(&here.name, &edition.id)),
-        id: edition.id,
+        answers,
+        here,
     };
     Ok(html(&page).into_response())
 }
@@ -137,8 +126,6 @@ fn answers(store: &Store, site: &str, id: &str) -> Result<Option<Answers>, Error
         }),
         None => None,
     };
-    let periods = all.iter().filter(|period| period.id == *id).take(MOST_SHOWN).map(|period| {
-        [second(period.from), period.until.map_or_else(|| "in force".to_owned(), second)]
-    });
+    let periods = all.into_iter().filter(|period| period.id == *id).take(MOST_SHOWN);
     Ok(Some(Answers { periods: periods.collect(), edition: found, before, changes }))
 }

@@ -1,36 +1,25 @@
-//! The site and the span in the address of a page.
+//! The site in the address of a page, and what the database says about it.
 
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use serde::Deserialize;
 
 use crate::{
     base::escape,
     desk::{
         admin::View,
         pages::{
-            frame::{Instead, live, notice},
+            frame::{Instead, NoAnswer, live, notice},
             link,
-            span::Days,
         },
     },
     rules::enforce,
     state::publication::{OriginReport, Snapshot},
 };
 
-/// The span in the address of a page.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Wanted {
-    days: String,
-}
-
-impl Wanted {
-    pub(super) fn days(&self, faults: &mut Vec<String>) -> Days {
-        Days::wanted(&self.days, faults)
-    }
-}
+/// What a page says that can ask no database.
+const NOT_KEPT: &str = "The policy names no database, so hits, history and quarantined files are not kept. \
+                        Set violations.database.";
 
 /// A site in force.
 #[derive(Clone)]
@@ -72,8 +61,27 @@ impl SiteInForce {
         live(view).map(|live| live.handles.origin_reports.of(&self.name)).unwrap_or_default()
     }
 
+    /// Its hosts, as the policy writes them.
+    pub(super) fn hosts(&self) -> String {
+        let Some(site) = self.published.policy.policy.sites.get(self.number) else {
+            return String::new();
+        };
+        let mut hosts: Vec<String> = site.hosts.iter().map(ToString::to_string).collect();
+        hosts.extend(site.default.then(|| "all others".to_owned()));
+        hosts.join(", ")
+    }
+
     /// The address of its page.
     pub(super) fn path(&self) -> String {
         link::robots(&self.name)
+    }
+}
+
+/// The answer of the database, or what the page says without one.
+pub(super) fn or_trouble<T>(answer: Result<T, NoAnswer>) -> (Option<T>, Option<String>) {
+    match answer {
+        Ok(answer) => (Some(answer), None),
+        Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
+        Err(NoAnswer::Unreadable(why)) => (None, Some(why)),
     }
 }

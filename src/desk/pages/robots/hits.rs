@@ -10,7 +10,7 @@ use crate::{
     base::text::Text,
     formats::robots::RobotsTxt,
     records::{
-        counts::{Counted, Dimension, Question},
+        counts::{Counted, Dimension},
         record::rule_line,
     },
     rules::enforce::Reason,
@@ -45,11 +45,6 @@ struct Deciding<'f> {
     directive: String,
     pattern: &'f str,
     line: u32,
-}
-
-/// The question about the lines of a site's editions.
-pub(super) fn question(question: Question, site: &str) -> Question {
-    Question { by: BY.to_vec(), site: Some(site.to_owned()), ..question }
 }
 
 impl Hits {

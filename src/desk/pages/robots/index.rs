@@ -7,9 +7,8 @@ use axum::{extract::State, response::IntoResponse};
 use jiff::Timestamp;
 
 use super::{
-    here::{SiteInForce, Wanted},
+    here::{SiteInForce, or_trouble},
     hits::FETCH,
-    labels::{NOT_KEPT, hosts, second},
     site,
 };
 use crate::{
@@ -17,10 +16,10 @@ use crate::{
         admin::{View, html},
         pages::{
             conditions::Asked,
-            frame::{Answer, Frame, NoAnswer, live, try_ask},
-            link,
-            span::SpanLink,
-            time::exact,
+            frame::{Answer, Frame, live, try_ask},
+            link::{self, Link},
+            span::{Days, OfDays},
+            time::{exact, second},
         },
     },
     records::{
@@ -36,7 +35,7 @@ use crate::{
 struct Page {
     frame: Frame,
     faults: Vec<String>,
-    spans: Vec<SpanLink>,
+    spans: Vec<Link>,
     trouble: Option<String>,
     rows: Vec<Row>,
 }
@@ -65,20 +64,16 @@ struct Answers {
 
 pub(super) async fn page(
     State(view): State<View>,
-    Asked(wanted, mut faults): Asked<Wanted>,
+    Asked(wanted, mut faults): Asked<OfDays>,
 ) -> Answer {
     let published = live(&view)?.handles.published.load_full();
     let sites = published.rulebook.sites();
-    let days = wanted.days(&mut faults);
+    let days = Days::wanted(&wanted.days, &mut faults);
     if sites.len() == 1 {
         return Ok(site::of(&view, SiteInForce::new(&published, 0), days, faults).await);
     }
     let span = days.until((view.now)());
-    let (answers, trouble) = match try_ask(&view, move |store| answers(store, span)).await {
-        Ok(answers) => (Some(answers), None),
-        Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
-        Err(NoAnswer::Unreadable(why)) => (None, Some(why)),
-    };
+    let (answers, trouble) = or_trouble(try_ask(&view, move |store| answers(store, span)).await);
     let begin = exact(span.from);
     let rows = sites.iter().enumerate().map(|(number, site)| {
         let name = site.name.to_ascii_lowercase();
@@ -87,11 +82,11 @@ pub(super) async fn page(
             count
                 .map_or_else(|| "–".to_owned(), |count| grouped(count.copied().unwrap_or_default()))
         };
-        let file = site.edition().file();
+        let (here, file) = (SiteInForce::new(&published, number), site.edition().file());
         Row {
-            path: SiteInForce::new(&published, number).path(),
-            name: site.name.clone(),
-            hosts: hosts(&published.policy.policy, number),
+            path: here.path(),
+            hosts: here.hosts(),
+            name: here.name,
             source: site.source.as_str(),
             since: since(site.timeline.since()),
             rules: grouped(file.rule_count() as u64),

@@ -15,10 +15,9 @@ use crate::desk::admin::View;
 mod changes; // a difference in meaning as rows
 mod edition; // one edition
 mod file; // a file line by line
-mod here; // the site and the span in an address
+mod here; // the site in an address
 mod hits; // hits of lines, from the counts
 mod index; // the sites
-mod labels; // numbers, times and sites in words
 mod matrix; // what crawlers may do with a page
 mod quarantine; // the file that waits for a decision
 mod site; // the file in force

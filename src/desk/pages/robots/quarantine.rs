@@ -12,16 +12,14 @@ use axum::{
 };
 use serde::Deserialize;
 
-use super::{
-    changes::Changes,
-    file::FileView,
-    here::SiteInForce,
-    labels::{hold, reason, second},
-};
+use super::{changes::Changes, file::FileView, here::SiteInForce};
 use crate::{
     desk::{
         admin::{View, html},
-        pages::frame::{Answer, Frame, ask, notice, work},
+        pages::{
+            frame::{Answer, Frame, ask, notice, work},
+            time,
+        },
     },
     formats::robots::{self, RobotsTxt},
     records::{
@@ -37,18 +35,13 @@ use crate::{
 #[template(path = "robots_quarantine.html", config = "src/desk/pages/askama.toml")]
 struct Page {
     frame: Frame,
-    name: String,
-    path: String,
-    id: String,
-    since: String,
+    here: SiteInForce,
+    held: Quarantined,
     size: String,
-    reason: &'static str,
     /// Where such a file comes from.
     origin: &'static str,
     /// What crawlers do after its publication.
     effect: &'static str,
-    accepted: Option<String>,
-    discarded: Option<String>,
     is_merged: bool,
     changes: Changes,
     file: FileView,
@@ -73,7 +66,7 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
         );
         return Ok(notice(&view, StatusCode::NOT_FOUND, "Nothing in quarantine", &text));
     };
-    let (origin, effect) = match hold(&file) {
+    let (origin, effect) = match Hold::of_file(&file.bytes) {
         Hold::Closing => (
             "Such a file often comes from a staging system.",
             "After publication, crawlers that follow the rules stop fetching, and search engines \
@@ -87,19 +80,14 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
     };
     let page = Page {
         frame: Frame::new(&view, "/robots"),
-        path: here.path(),
-        id: file.id.to_string(),
-        since: second(file.since),
         size: count(file.bytes.len() as u64, "byte"),
-        reason: reason(&file),
         origin,
         effect,
-        accepted: file.accepted.map(second),
-        discarded: file.discarded.map(second),
         is_merged: here.site().is_some_and(|site| site.source == Source::Merge),
         changes,
         file: FileView::plain(&file.bytes),
-        name: here.name,
+        held: file,
+        here,
     };
     Ok(html(&page).into_response())
 }

@@ -14,9 +14,8 @@ use axum::{
 
 use super::{
     file::FileView,
-    here::{SiteInForce, Wanted},
+    here::{SiteInForce, or_trouble},
     hits::{self, FETCH, Hits},
-    labels::{NOT_KEPT, hosts, reason, second, source, time},
 };
 use crate::{
     base::{diagnostic::Diagnostic, text::Text},
@@ -24,10 +23,11 @@ use crate::{
         admin::{View, html},
         pages::{
             conditions::Asked,
-            frame::{Answer, Frame, NoAnswer, live, try_ask},
-            link,
-            span::{Days, SpanLink},
-            time::exact,
+            duration,
+            frame::{Answer, Frame, live, try_ask},
+            link::{self, Link},
+            span::{Days, OfDays},
+            time::{self, exact},
         },
     },
     formats::robots::{self, RobotsTxt},
@@ -39,9 +39,10 @@ use crate::{
     },
     review::report::{
         Span,
-        number::{count, grouped, share},
+        number::{self, count, grouped, share},
     },
     rules::{enforce::Site, policy::Source},
+    state::publication::Hold,
 };
 
 /// The most periods of the history.
@@ -63,29 +64,22 @@ struct Page {
     forms: Option<String>,
     provisional: Option<&'static str>,
     findings: Vec<String>,
-    spans: Vec<SpanLink>,
+    spans: Vec<Link>,
     trouble: Option<String>,
     /// The rules of the origin that the policy replaces.
     replaced: Vec<String>,
-    waiting: Option<Waiting>,
+    /// The file in quarantine.
+    waiting: Option<Quarantined>,
     file: FileView,
     download: String,
     answers: Option<Answers>,
-}
-
-/// The file in quarantine.
-struct Waiting {
-    reason: &'static str,
-    since: String,
-    accepted: Option<String>,
-    discarded: Option<String>,
 }
 
 /// What the database knows about a site.
 struct Answers {
     hits: Hits,
     fetches: Fetches,
-    periods: Vec<PeriodRow>,
+    periods: Vec<EditionPeriod>,
     has_more_periods: bool,
     quarantined: Option<Quarantined>,
 }
@@ -103,23 +97,13 @@ struct FetchRow {
     share: String,
 }
 
-struct PeriodRow {
-    id: Text,
-    link: String,
-    from: String,
-    until: Option<String>,
-    source: Text,
-    rules: Option<String>,
-    bytes: String,
-}
-
 pub(super) async fn page(
     State(view): State<View>,
     Path(name): Path<String>,
-    Asked(wanted, mut faults): Asked<Wanted>,
+    Asked(wanted, mut faults): Asked<OfDays>,
 ) -> Answer {
     let site = SiteInForce::find(&view, &name)?;
-    let days = wanted.days(&mut faults);
+    let days = Days::wanted(&wanted.days, &mut faults);
     Ok(of(&view, site, days, faults).await)
 }
 
@@ -132,11 +116,8 @@ pub(super) async fn of(
 ) -> Response {
     let (asked, span) = (here.clone(), days.until((view.now)()));
     let answers = try_ask(view, move |store| answers(store, &asked, days, span)).await;
-    let (mut answers, trouble) = match answers {
-        Ok(answers) => (answers, None),
-        Err(NoAnswer::NoDatabase) => (None, Some(NOT_KEPT.to_owned())),
-        Err(NoAnswer::Unreadable(why)) => (None, Some(why)),
-    };
+    let (answers, trouble) = or_trouble(answers);
+    let mut answers = answers.flatten();
     let Some(site) = here.site() else { return StatusCode::NOT_FOUND.into_response() };
     let waiting = answers.as_mut().and_then(|answers| answers.quarantined.take());
     let edition = site.edition();
@@ -158,7 +139,7 @@ pub(super) async fn of(
         name: site.name.clone(),
         path: here.path(),
         lead: lead(site),
-        hosts: hosts(&here.published.policy.policy, here.number),
+        hosts: here.hosts(),
         forms: site.forms(),
         provisional: edition.is_provisional().then_some(match site.is_withheld {
             true => "Crawlers get 503 for it, and no request is judged.",
@@ -168,7 +149,7 @@ pub(super) async fn of(
         spans: days.links(|days| link::with_query(&here.path(), &[("days", days)])),
         trouble,
         replaced: replaced.unwrap_or_default(),
-        waiting: waiting.as_ref().map(Waiting::of),
+        waiting,
         file: FileView::new(edition.bytes(), hits, source, link_of),
         download: format!("{}/file", link::edition(&site.name, edition.id_text())),
         answers,
@@ -176,10 +157,11 @@ pub(super) async fn of(
     html(&page).into_response()
 }
 
-impl Waiting {
-    fn of(file: &Quarantined) -> Self {
-        let (accepted, discarded) = (file.accepted.map(second), file.discarded.map(second));
-        Self { reason: reason(file), since: second(file.since), accepted, discarded }
+impl Page {
+    /// The number of rules in an edition, unless its file is large.
+    fn rules(&self, period: &EditionPeriod) -> Option<String> {
+        let bytes = period.bytes.as_ref()?;
+        Some(grouped(robots::parse(bytes).0.rule_count() as u64))
     }
 }
 
@@ -195,14 +177,23 @@ fn lead(site: &Site) -> String {
         "Edition {}, in force since {}. {}, {}, {}. Its rules come from {}. Crawlers may keep a copy \
          for {} and follow it for {}.",
         edition.id_text(),
-        second(site.timeline.since()),
+        time::second(site.timeline.since()),
         count(file.groups.len() as u64, "group"),
         count(file.rule_count() as u64, "rule"),
         count(edition.bytes().len() as u64, "byte"),
         source(site.source),
-        time(site.max_age),
-        time(site.cache_window),
+        duration::time(site.max_age),
+        duration::time(site.cache_window),
     )
+}
+
+/// Where the rules of a site come from.
+const fn source(source: Source) -> &'static str {
+    match source {
+        Source::Policy => "the policy",
+        Source::Origin => "the origin's file, as it is",
+        Source::Merge => "the origin's file and the policy, merged",
+    }
 }
 
 fn answers(
@@ -212,19 +203,20 @@ fn answers(
     span: Span,
 ) -> Result<Option<Answers>, Error> {
     let Some(site) = here.site() else { return Ok(None) };
-    let counted = store.counted(&hits::question(span.question(), &site.name))?;
+    let name = Some(site.name.clone());
+    let question = Question { by: hits::BY.to_vec(), site: name, ..span.question() };
+    let counted = store.counted(&question)?;
     let mut periods = store.edition_periods(&site.name, None, MOST_PERIODS + 1)?;
     let files = files(&periods, &counted);
     let hits = Hits::of(site.edition().id_text(), site.edition().file(), &counted, &files);
     let has_more_periods = periods.len() > MOST_PERIODS;
     periods.truncate(MOST_PERIODS);
     let by = vec![Dimension::ProductToken, Dimension::Reason, Dimension::Standing];
-    let name = Some(site.name.clone());
-    let fetches = store.counted(&Question { by, site: name, ..span.question() })?;
+    let fetches = store.counted(&Question { by, ..question })?;
     Ok(Some(Answers {
         hits,
         fetches: fetches_of(fetches, &days.condition()),
-        periods: periods.into_iter().map(|period| period_row(here, period)).collect(),
+        periods,
         has_more_periods,
         quarantined: store.quarantine_of(&site.name)?,
     }))
@@ -277,19 +269,5 @@ fn fetches_of(counted: Vec<Counted>, days: &str) -> Fetches {
         },
         rows: fetches.iter().take(MOST_CRAWLERS).map(row).collect(),
         more: fetches.len().saturating_sub(MOST_CRAWLERS) as u64,
-    }
-}
-
-fn period_row(here: &SiteInForce, period: EditionPeriod) -> PeriodRow {
-    let rules = period.bytes.as_ref();
-    let rules = rules.map(|bytes| grouped(robots::parse(bytes).0.rule_count() as u64));
-    PeriodRow {
-        link: link::edition(&here.name, &period.id),
-        id: period.id,
-        from: second(period.from),
-        until: period.until.map(second),
-        source: period.source,
-        rules,
-        bytes: grouped(period.length),
     }
 }
