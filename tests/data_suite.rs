@@ -388,9 +388,10 @@ fn judged(vector: &Value, limits: &Limits) -> (String, Option<String>) {
         target: target.as_bytes(),
         fields: &fields,
     };
-    let shown = |outcome: Verification| match outcome.reason() {
-        Some(reason) => format!("{} {}", outcome.as_str(), reason.as_str()),
-        None => outcome.as_str().to_owned(),
+    let shown = |outcome: Verification| match outcome {
+        Verification::Verified => "verified".to_owned(),
+        Verification::Invalid(reason) => format!("invalid {}", reason.as_str()),
+        Verification::Unverified(reason) => format!("unverified {}", reason.as_str()),
     };
     let signature = match signature::read(&message) {
         Signatures::Unsigned => return ("unsigned".to_owned(), None),

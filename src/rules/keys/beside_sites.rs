@@ -153,7 +153,7 @@ pub static MAIL: Section = section("email").keys(&[
     key("tls", Choice(&["starttls", "implicit", "none"]), Value("starttls"))
         .means("how to encrypt the connection. Beadle never falls back to an open one"),
     key("from", EMAIL, Required).means("the sender's address"),
-    key("username", Shape::Text, Words("no login")).means("the user at the server"),
+    key("username", Text, Words("no login")).means("the user at the server"),
     key("password_file", FILE, NONE)
         .means("the file with the user's password; not readable by every user"),
 ]);
