@@ -151,6 +151,16 @@ fn is_invisible(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// The first of some names, and how many others there are: `a, b and 3 more`.
+pub fn first_of(names: impl IntoIterator<Item = String>, most: usize) -> String {
+    let mut names = names.into_iter();
+    let first: Vec<String> = names.by_ref().take(most).collect();
+    match names.count() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

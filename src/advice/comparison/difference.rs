@@ -91,14 +91,14 @@ pub fn differences_within(before: &RobotsTxt, after: &RobotsTxt, samples: usize)
     let (mut found, mut left) = (Differences::default(), samples);
     let mut work = samples.saturating_mul(STEPS_OF_SAMPLE).min(MOST_STEPS);
     for Class { obeyed, tokens } in classes(&before, &after) {
-        let rules = before.rules(obeyed.before).count() + after.rules(obeyed.after).count();
+        let all = || (before.rules(obeyed[0]), after.rules(obeyed[1]));
+        let rules = all().0.count() + all().1.count();
         let Some(rest) = left.checked_sub(rules) else {
             found.is_partial = true;
             found.is_exact = false;
             continue;
         };
         left = rest;
-        let all = || (before.rules(obeyed.before), after.rules(obeyed.after));
         let exact = regions(all().0, all().1, &mut work);
         let regions = exact.unwrap_or_else(|| {
             found.is_exact = false;
@@ -138,11 +138,7 @@ impl Difference {
 }
 
 /// The groups that a crawler obeys in the two files.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Obeyed {
-    before: Option<GroupList>,
-    after: Option<GroupList>,
-}
+type Obeyed = [Option<GroupList>; 2];
 
 /// Crawlers that obey the same groups in both files.
 struct Class {
@@ -188,7 +184,7 @@ fn classes(before: &File<'_>, after: &File<'_>) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
     let mut places: BTreeMap<Obeyed, usize> = BTreeMap::new();
     for name in std::iter::once("*").chain(named.into_values()) {
-        let obeyed = Obeyed { before: before.index.obeyed(name), after: after.index.obeyed(name) };
+        let obeyed = [before, after].map(|file| file.index.obeyed(name));
         let place = *places.entry(obeyed).or_insert_with(|| {
             classes.push(Class { obeyed, tokens: Vec::new() });
             classes.len() - 1

@@ -5,12 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use crate::formats::robots::{Matcher, RobotsTxt};
+use crate::formats::robots::{Matcher, Record, RobotsTxt, Scope};
 
-use super::{
-    other_records,
-    row::{Comparison, Row, State, word},
-};
+use super::row::{Comparison, Row, State, Verdict, word};
 
 /// What changes from one file to the other, for the crawlers that either names and for `*`, every
 /// other crawler.
@@ -22,12 +19,9 @@ pub fn files(site: Option<&str>, before: &RobotsTxt, after: &RobotsTxt) -> Compa
         is_by_sample: !found.is_exact,
         ..Comparison::default()
     };
-    let mut classes: BTreeMap<(usize, Vec<String>), Vec<Row>> = BTreeMap::new();
-    let mut number = 0;
-    let mut last: Option<Arc<[String]>> = None;
+    // The rows of a class follow each other.
+    let mut classes: Vec<(Arc<[String]>, Vec<Row>)> = Vec::new();
     for row in found.rows {
-        number += usize::from(last.as_ref() != Some(&row.tokens));
-        last = Some(Arc::clone(&row.tokens));
         let change = Row {
             site: site.clone(),
             product_tokens: Arc::default(),
@@ -38,16 +32,19 @@ pub fn files(site: Option<&str>, before: &RobotsTxt, after: &RobotsTxt) -> Compa
             after: State::verdict(row.after.access, row.after.rule.as_ref(), None),
             example: Some(row.path),
         };
-        classes.entry((number, row.tokens.to_vec())).or_default().push(change);
+        match classes.last_mut().filter(|(tokens, _)| *tokens == row.tokens) {
+            Some((_, rows)) => rows.push(change),
+            None => classes.push((row.tokens, vec![change])),
+        }
     }
     // Classes that change alike are one, whatever the lines of their rules.
     let mut alike: Vec<(Vec<String>, Vec<Row>)> = Vec::new();
-    for ((_, tokens), rows) in classes {
+    for (tokens, rows) in classes {
         let without_lines = |rows: &[Row]| rows.iter().map(without_lines).collect::<Vec<_>>();
         let same = alike.iter_mut().find(|(_, other)| without_lines(other) == without_lines(&rows));
         match same {
-            Some((all, _)) => all.extend(tokens),
-            None => alike.push((tokens, rows)),
+            Some((all, _)) => all.extend(tokens.iter().cloned()),
+            None => alike.push((tokens.to_vec(), rows)),
         }
     }
     for (mut tokens, rows) in alike {
@@ -64,9 +61,7 @@ pub fn files(site: Option<&str>, before: &RobotsTxt, after: &RobotsTxt) -> Compa
 /// The row without the lines of its rules.
 pub(super) fn without_lines(row: &Row) -> Row {
     let without = |state: &State| match state {
-        State::Verdict(verdict) => {
-            State::Verdict(super::row::Verdict { line: None, ..verdict.clone() })
-        }
+        State::Verdict(verdict) => State::Verdict(Verdict { line: None, ..verdict.clone() }),
         other => other.clone(),
     };
     Row { before: without(&row.before), after: without(&row.after), ..row.clone() }
@@ -81,9 +76,7 @@ fn compare_records(
     let matchers = (Matcher::new(before), Matcher::new(after));
     let of = |file: &RobotsTxt, matcher: &Matcher, name: &str| {
         let scope = matcher.group(name).or_else(|| matcher.star());
-        scope
-            .map(|scope| other_records::of_scope(file, matcher, scope, |_| true))
-            .unwrap_or_default()
+        scope.map(|scope| records_of_scope(file, matcher, scope, |_| true)).unwrap_or_default()
     };
     let groups = before.groups.iter().chain(&after.groups);
     let names: BTreeSet<&str> =
@@ -102,7 +95,7 @@ fn compare_records(
             comparison.add(Row { product_tokens: tokens.into(), ..row });
         }
     }
-    let (before, after) = (other_records::of_file(before), other_records::of_file(after));
+    let (before, after) = (records_of_file(before), records_of_file(after));
     if before != after {
         let (lost, gained) = (list(&before, &after), list(&after, &before));
         comparison.add(Row::setting(site, "records", lost, gained));
@@ -114,4 +107,36 @@ pub(super) fn list(lines: &[String], other: &[String]) -> State {
     let own: Vec<&str> =
         lines.iter().filter(|line| !other.contains(line)).map(String::as_str).collect();
     State::of(own.join("; "))
+}
+
+/// The records of the groups in a scope, as lines, each once.
+pub(super) fn records_of_scope(
+    file: &RobotsTxt,
+    matcher: &Matcher,
+    scope: Scope,
+    counts: impl Fn(&Record) -> bool,
+) -> Vec<String> {
+    let is_in = |name: &str| match matcher.group(name) {
+        Some(named) => named == scope,
+        None => matcher.star() == Some(scope),
+    };
+    let groups =
+        file.groups.iter().filter(|group| group.user_agents.iter().any(|ua| is_in(&ua.name)));
+    lines(groups.flat_map(|group| &group.records).filter(|record| counts(record)))
+}
+
+/// The records of the whole file, as lines.
+pub(super) fn records_of_file(file: &RobotsTxt) -> Vec<String> {
+    lines(file.records.iter())
+}
+
+/// Whether a record sets a pace.
+pub(super) fn is_pace(record: &Record) -> bool {
+    ["crawl-delay", "request-rate"].iter().any(|name| record.name.eq_ignore_ascii_case(name))
+}
+
+fn lines<'r>(records: impl Iterator<Item = &'r Record>) -> Vec<String> {
+    let line = |record: &Record| format!("{}: {}", record.name, record.value);
+    let all: BTreeSet<String> = records.map(line).collect();
+    all.into_iter().collect()
 }

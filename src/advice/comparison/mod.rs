@@ -9,13 +9,12 @@
 //! samples, and the comparison says so. Paths are compared as they are sent.
 //!
 //! ```text
-//! row        one change              files      two robots.txt files
+//! row        one change, as text     files      two robots.txt files
 //! sites      which sites belong together, by host
 //! clients    the clients of two sites: the group, the treatment and the pace of each
 //! site       what changes for them   tags       what changes in the tags of responses
-//! settings   what changes beside     text       the rows as lines
+//! settings   what changes beside     replacement  an origin's rules that a policy replaces
 //! difference two files of rules      regions    the pairs of rules that decide
-//! replacement an origin's rules that a policy replaces
 //! ```
 //!
 //! May use: robots, usage, robots_tag, crawlers, policy, enforce, product_token, escape. Must not know:
@@ -23,11 +22,9 @@
 
 mod difference; // the differences of two files of rules
 mod files; // two robots.txt files
-mod other_records; // the other records of a group
 mod regions; // the pairs of rules that decide under two sets of rules
 mod replacement; // the rules of an origin that a policy replaces
-mod row; // one change
-mod row_text; // the rows as lines
+mod row; // one change, and all of them as lines
 mod settings; // what changes beside rules and tags
 mod site; // what changes for the clients of two sites
 mod sites; // two policies
@@ -45,7 +42,6 @@ pub use self::{
     },
     files::files,
     replacement::{KEEP_RULES, Replaced},
-    row::{Comparison, Row, State},
-    row_text::{Told, text},
+    row::{Comparison, Row, State, Told, text},
     sites::{Side, policies, policies_within},
 };

@@ -11,7 +11,7 @@ use crate::{
     formats::robots::{self, Access, Group, GroupIndex, Record, RobotsTxt, Rule},
 };
 
-use super::{difference::differences_within, other_records::is_pace};
+use super::{difference::differences_within, files::is_pace};
 
 /// The most samples that are compared: well under a second.
 const MOST_SAMPLES: usize = 100_000;
@@ -64,7 +64,8 @@ impl Replaced {
         }
         let line = |(line, (text, crawlers)): (u32, (String, BTreeSet<String>))| {
             let text = escape::bounded(text.as_bytes(), 120);
-            format!("line {line} '{text}' for {}", names(&crawlers))
+            let crawlers = crawlers.iter().map(|one| escape::bounded(one.as_bytes(), 80));
+            format!("line {line} '{text}' for {}", escape::first_of(crawlers, SHOWN.1))
         };
         Self { lines: rules.into_iter().map(line).collect() }
     }
@@ -111,15 +112,6 @@ fn lost_paces<'g>(groups: &'g [Group], own: &RobotsTxt) -> Vec<(&'g str, &'g Rec
         crawlers.flat_map(move |crawler| records().map(move |record| (crawler, record)))
     });
     all.filter(|(crawler, record)| !is_own(crawler, record)).collect()
-}
-
-fn names(crawlers: &BTreeSet<String>) -> String {
-    let shown = crawlers.iter().take(SHOWN.1).map(|one| escape::bounded(one.as_bytes(), 80));
-    let text = shown.collect::<Vec<_>>().join(", ");
-    match crawlers.len().saturating_sub(SHOWN.1) {
-        0 => text,
-        more => format!("{text} and {more} more"),
-    }
 }
 
 #[cfg(test)]

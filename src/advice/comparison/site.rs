@@ -8,8 +8,7 @@ use crate::{
 };
 
 use super::{
-    files::{list, without_lines},
-    other_records,
+    files::{is_pace, list, records_of_file, records_of_scope, without_lines},
     regions::{Region, access},
     row::{Comparison, Row, State, word},
     treatments::{Clients, Compared, Meaning, STAR, clients, is_token},
@@ -78,10 +77,8 @@ pub(super) fn compare(
             comparison.add(Row { product_tokens, except, ..row });
         }
     }
-    let (old, new) = (
-        other_records::of_file(before.edition.file()),
-        other_records::of_file(after.edition.file()),
-    );
+    let (old, new) =
+        (records_of_file(before.edition.file()), records_of_file(after.edition.file()));
     if old != new {
         let row = Row::setting(Some(site), "records", list(&old, &new), list(&new, &old));
         comparison.add(row);
@@ -205,10 +202,9 @@ fn records_row(
 ) -> Option<Row> {
     let of = |side: &Compared<'_>, meaning: &Meaning| {
         let (file, matcher) = (side.edition.file(), side.edition.matcher());
-        let counts =
-            |record: &robots::Record| !(meaning.keeps_paces && other_records::is_pace(record));
+        let counts = |record: &robots::Record| !(meaning.keeps_paces && is_pace(record));
         let scope = meaning.scope;
-        scope.map(|scope| other_records::of_scope(file, matcher, scope, counts)).unwrap_or_default()
+        scope.map(|scope| records_of_scope(file, matcher, scope, counts)).unwrap_or_default()
     };
     let (old, new) = (of(sides.0, &meanings[0]), of(sides.1, &meanings[1]));
     (old != new).then(|| Row::setting(Some(site), "records", list(&old, &new), list(&new, &old)))

@@ -1,12 +1,8 @@
 //! Lists of User-Agents in Apache: `SetEnvIf`, `SetEnvIfNoCase`, `BrowserMatch`, and `RewriteCond` with
 //! the `RewriteRule` that follows.
 
-use crate::rules::{crawlers::Catalogue, policy};
-
 use super::{
     draft::Draft,
-    loss::Loss,
-    product_tokens,
     sequence::{Effect, Sequence},
 };
 
@@ -22,7 +18,6 @@ struct Condition {
 
 struct Reader<'t> {
     text: &'t str,
-    catalogue: Catalogue,
     ordered: Sequence,
     conditions: Vec<Condition>,
     is_found: bool,
@@ -31,23 +26,15 @@ struct Reader<'t> {
 /// Reads the directives about User-Agents.
 pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     let text = String::from_utf8_lossy(bytes);
-    let mut reader = Reader {
-        text: &text,
-        catalogue: policy::built_in_catalogue(),
-        ordered: Sequence::default(),
-        conditions: Vec::new(),
-        is_found: false,
-    };
+    let mut reader =
+        Reader { text: &text, ordered: Sequence::new(), conditions: Vec::new(), is_found: false };
     for (number, line) in lines(&text) {
         reader.directive(&line, &format!("line {number}"));
     }
     if !reader.is_found {
         return Err("no directive on User-Agents is in it".to_owned());
     }
-    let Reader { catalogue, mut ordered, .. } = reader;
-    let tokens = ordered.tokens();
-    ordered.losses.extend(product_tokens::losses_of_list(&catalogue, &tokens));
-    Ok(ordered.into_draft())
+    Ok(reader.ordered.into_draft("regular expressions"))
 }
 
 /// The directives with their first lines. A backslash at the end joins two lines.
@@ -104,18 +91,16 @@ impl Reader<'_> {
         let words = arguments(line);
         let Some((name, arguments)) = words.split_first() else { return };
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        match (name.to_ascii_lowercase().as_str(), arguments.as_slice()) {
-            ("setenvif", [attribute, regex, variables @ ..]) if is_user_agent(attribute) => {
-                self.variable(regex, variables, (place, line), false);
+        let name = name.to_ascii_lowercase();
+        let is_caseless = name.ends_with("nocase");
+        match (name.as_str(), arguments.as_slice()) {
+            ("setenvif" | "setenvifnocase", [attribute, regex, variables @ ..])
+                if is_user_agent(attribute) =>
+            {
+                self.variable(regex, variables, (place, line), is_caseless);
             }
-            ("setenvifnocase", [attribute, regex, variables @ ..]) if is_user_agent(attribute) => {
-                self.variable(regex, variables, (place, line), true);
-            }
-            ("browsermatch", [regex, variables @ ..]) => {
-                self.variable(regex, variables, (place, line), false);
-            }
-            ("browsermatchnocase", [regex, variables @ ..]) => {
-                self.variable(regex, variables, (place, line), true);
+            ("browsermatch" | "browsermatchnocase", [regex, variables @ ..]) => {
+                self.variable(regex, variables, (place, line), is_caseless);
             }
             ("rewritecond", [test, regex, flags @ ..]) => {
                 let flags = flags.join(" ").to_ascii_uppercase();
@@ -149,7 +134,7 @@ impl Reader<'_> {
         let name = variables.first().and_then(|one| one.split('=').next()).unwrap_or_default();
         if name.starts_with('!') {
             let why = "it takes a variable back; the order of such directives is not read";
-            return self.ordered.losses.push(Loss::new(place, line.trim(), why));
+            return self.ordered.lose(place, line.trim(), why);
         }
         let uses = |before: &str| {
             self.text.lines().any(|line| {
@@ -160,13 +145,13 @@ impl Reader<'_> {
         };
         if uses("allow from env=") || uses("require env ") {
             let why = "it lets these clients in and others not; Beadle judges crawlers only";
-            return self.ordered.losses.push(Loss::new(place, line.trim(), why));
+            return self.ordered.lose(place, line.trim(), why);
         }
         if !uses("deny from env=") && !uses("require not env ") && !uses("%{env:") {
             let why = format!("the file does not say what '{name}' does; it is read as a refusal");
-            self.ordered.losses.push(Loss::new(place, name, why));
+            self.ordered.lose(place, name, why);
         }
-        self.expression(regex, place, is_caseless);
+        self.ordered.add_expression(regex, is_caseless, &[], Effect::Refuse, place);
     }
 
     /// A rewrite with the conditions before it.
@@ -210,9 +195,15 @@ impl Reader<'_> {
                     match regex.strip_prefix('!') {
                         Some(_) => {
                             let why = "it refuses all but these, also people; Beadle judges crawlers only";
-                            self.ordered.losses.push(Loss::new(&one.place, &one.line, why));
+                            self.ordered.lose(&one.place, &one.line, why);
                         }
-                        None => self.expression(regex, &one.place, one.is_caseless),
+                        None => self.ordered.add_expression(
+                            regex,
+                            one.is_caseless,
+                            &[],
+                            Effect::Refuse,
+                            &one.place,
+                        ),
                     }
                 }
                 return;
@@ -220,15 +211,8 @@ impl Reader<'_> {
         };
         let place = if conditions.len() == 1 { last.place.clone() } else { place.to_owned() };
         for one in &conditions {
-            self.ordered.losses.push(Loss::new(place.clone(), &one.line, why));
+            self.ordered.lose(place.clone(), &one.line, why);
         }
-    }
-
-    fn expression(&mut self, regex: &str, place: &str, is_caseless: bool) {
-        let (tokens, losses) =
-            product_tokens::of_expression(&self.catalogue, regex, place, is_caseless);
-        self.ordered.losses.extend(losses);
-        self.ordered.add(&tokens, &[], Effect::Refuse, place);
     }
 }
 

@@ -5,7 +5,10 @@
 
 use crate::{base::diagnostic::Severity, formats::robots::Record, rules::policy};
 
-use super::{kind::Kind, loss::Loss, result::Imported};
+use super::{
+    kind::Kind,
+    loss::{Imported, Loss},
+};
 
 /// How often lines are left out before the text is given up.
 const MOST_ROUNDS: usize = 50;
@@ -82,10 +85,13 @@ struct Lines {
 }
 
 impl Lines {
-    fn add(&mut self, line: &str) {
-        self.text.push_str(line);
-        self.text.push('\n');
-        self.items.push(None);
+    /// Adds lines without an item.
+    fn add(&mut self, lines: &str) {
+        for line in lines.split('\n') {
+            self.text.push_str(line);
+            self.text.push('\n');
+            self.items.push(None);
+        }
     }
 
     fn item(&mut self, line: &str, item: &Item) {
@@ -116,6 +122,13 @@ impl Lines {
         }
     }
 }
+
+const ENFORCEMENT: &str = "    enforcement:
+      # Record violations. Write 'block' to refuse them.
+      mode: log";
+const BLOCKED: &str = "      overrides:
+        # The crawlers that the source refuses.
+        - mode: block";
 
 impl Draft {
     /// The text of the policy, without the lines that its reader finds fault with.
@@ -180,10 +193,7 @@ impl Draft {
                 "# nothing is refused yet: see enforcement.mode. 'beadle check' reads this file."
             }
         });
-        lines.add("");
-        lines.add("violations:");
-        lines.add("  database: violations.db");
-        lines.add("");
+        lines.add("\nviolations:\n  database: violations.db\n");
         if !self.own.is_empty() {
             lines.add("# Crawlers that no catalogue has, although similar names are known.");
             lines.add("crawlers:");
@@ -196,26 +206,20 @@ impl Draft {
         lines.add(&format!("  - hosts: [{}]", quoted(&place.host)));
         lines.add("    # The server behind Beadle.");
         lines.add(&format!("    origin: {}", scalar(&place.origin)));
-        lines.add("    robots_txt:");
-        lines.add("      groups:");
+        lines.add("    robots_txt:\n      groups:");
         for group in &self.groups {
             group.write(&mut lines);
         }
         if self.groups.is_empty() {
-            lines.add("        # Everything is allowed.");
-            lines.add("        - user_agents: [\"*\"]");
+            lines.add("        # Everything is allowed.\n        - user_agents: [\"*\"]");
         }
         lines.list("      ", "sitemaps", &self.sitemaps);
         lines.records("      ", &self.records);
-        lines.add("    enforcement:");
-        lines.add("      # Record violations. Write 'block' to refuse them.");
-        lines.add("      mode: log");
+        lines.add(ENFORCEMENT);
         let blocked = self.groups.iter().filter(|group| group.is_blocked);
         let blocked: Vec<Item> = blocked.flat_map(|group| group.user_agents.clone()).collect();
         if !blocked.is_empty() {
-            lines.add("      overrides:");
-            lines.add("        # The crawlers that the source refuses.");
-            lines.add("        - mode: block");
+            lines.add(BLOCKED);
             lines.list("          ", "user_agents", &blocked);
         }
         lines

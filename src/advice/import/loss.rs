@@ -1,10 +1,19 @@
-//! A part of the source that the policy does not have.
+//! What comes out: a policy, and the parts of the source that it does not have.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use crate::base::escape;
+
+/// A policy made of foreign rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Imported {
+    /// The text of the policy.
+    pub policy: String,
+    /// The parts that are not carried over, in the order of the source.
+    pub losses: Vec<Loss>,
+}
 
 /// A part of the source that is not carried over, or that means something else in a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -15,7 +15,7 @@
 //! clients, paths  such a text as product tokens, or as path patterns
 //! sequence        rules of which the first that matches decides -> groups
 //! draft           the groups as the text of a policy, checked
-//! loss            a part that is not carried over
+//! loss            what comes out, and the parts that are not carried over
 //! ```
 //!
 //! May use: robots, crawlers, policy, diagnostic, escape, product_token, text. Must not know: files,
@@ -26,14 +26,13 @@ mod anubis; // bot policies of Anubis
 mod apache; // lists of Apache
 mod draft; // the policy that is written
 mod kind; // the formats
-mod loss; // a part that is not carried over
+mod loss; // what comes out, and what is not carried over
 mod nginx; // lists of nginx
 mod paths; // texts of paths -> patterns
 mod product_tokens; // texts of User-Agents -> product tokens
 mod regex; // regular expressions
-mod result; // what comes out
-mod robots_txt;
-mod sequence; // rules of which the first decides // robots.txt
+mod robots_txt; // robots.txt
+mod sequence; // rules of which the first decides
 
 #[cfg(test)]
 mod tests;
@@ -41,8 +40,7 @@ mod tests;
 pub use self::{
     draft::Place,
     kind::{Kind, guess},
-    loss::Loss,
-    result::Imported,
+    loss::{Imported, Loss},
 };
 
 /// Reads foreign rules as a policy for a site at `place`.

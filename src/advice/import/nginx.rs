@@ -1,11 +1,7 @@
 //! Lists of User-Agents in nginx: `map $http_user_agent $x { … }` and `if ($http_user_agent ~* …)`.
 
-use crate::rules::{crawlers::Catalogue, policy};
-
 use super::{
     draft::Draft,
-    loss::Loss,
-    product_tokens,
     sequence::{Effect, Sequence},
 };
 
@@ -32,35 +28,36 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     let words = words(&text);
     let mut rest = words.as_slice();
     let directives = directives(&mut rest, 0);
-    let mut reader = Reader {
-        catalogue: policy::built_in_catalogue(),
-        ordered: Sequence::default(),
-        is_found: false,
-    };
+    let mut reader = Reader { ordered: Sequence::new(), is_found: false };
     reader.read(&directives, None);
     if !reader.is_found {
         return Err(
             "neither 'map $http_user_agent' nor 'if ($http_user_agent …)' is in it".to_owned()
         );
     }
-    let Reader { catalogue, mut ordered, .. } = reader;
-    let tokens = ordered.tokens();
-    ordered.losses.extend(product_tokens::losses_of_list(&catalogue, &tokens));
-    Ok(ordered.into_draft())
+    Ok(reader.ordered.into_draft("regular expressions"))
 }
 
 struct Reader {
-    catalogue: Catalogue,
     ordered: Sequence,
     is_found: bool,
+}
+
+impl Directive {
+    fn texts(&self) -> Vec<&str> {
+        self.words.iter().map(|word| word.text.as_str()).collect()
+    }
+
+    fn place(&self) -> String {
+        format!("line {}", self.words.first().map_or(0, |word| word.line))
+    }
 }
 
 impl Reader {
     /// Reads directives. `within` is the place of a `location` around them.
     fn read(&mut self, directives: &[Directive], within: Option<&str>) {
         for directive in directives {
-            let words: Vec<&str> = directive.words.iter().map(|word| word.text.as_str()).collect();
-            match *words.as_slice() {
+            match *directive.texts() {
                 ["map", "$http_user_agent", variable] => self.map(&directive.block, variable),
                 ["if", ..] => self.condition(directive, within),
                 ["location", ref path @ ..] => {
@@ -79,11 +76,10 @@ impl Reader {
     fn map(&mut self, entries: &[Directive], variable: &str) {
         self.is_found = true;
         for entry in entries {
-            let place = place(entry);
-            let words: Vec<&str> = entry.words.iter().map(|word| word.text.as_str()).collect();
-            let [pattern, value] = *words.as_slice() else {
+            let (place, words) = (entry.place(), entry.texts());
+            let [pattern, value] = *words else {
                 let why = "it is no pair of a text and a value";
-                self.ordered.losses.push(Loss::new(place, words.join(" "), why));
+                self.ordered.lose(place, words.join(" "), why);
                 continue;
             };
             let effect = match value {
@@ -96,11 +92,11 @@ impl Reader {
                     let why = format!(
                         "{variable} is set for every client that is not listed, also people"
                     );
-                    self.ordered.losses.push(Loss::new(place, words.join(" "), why));
+                    self.ordered.lose(place, words.join(" "), why);
                 }
                 "include" => {
                     let why = "it names another file: import that file too, and merge the groups";
-                    self.ordered.losses.push(Loss::new(place, value, why));
+                    self.ordered.lose(place, value, why);
                 }
                 _ => match pattern.strip_prefix('~') {
                     Some(regex) => {
@@ -108,12 +104,12 @@ impl Reader {
                             Some(regex) => (regex, true),
                             None => (regex, false),
                         };
-                        self.expression(regex, effect, &place, is_caseless);
+                        self.ordered.add_expression(regex, is_caseless, &[], effect, &place);
                     }
                     None => {
                         let why =
                             "the whole User-Agent has to equal it; Beadle looks for product tokens";
-                        self.ordered.losses.push(Loss::new(place, pattern, why));
+                        self.ordered.lose(place, pattern, why);
                     }
                 },
             }
@@ -122,58 +118,44 @@ impl Reader {
 
     /// `if ($http_user_agent ~* (GPTBot|CCBot)) { return 403; }`.
     fn condition(&mut self, directive: &Directive, within: Option<&str>) {
-        let place = place(directive);
-        let words: Vec<&str> =
-            directive.words.iter().skip(1).map(|word| word.text.as_str()).collect();
-        let text = words.join(" ");
+        let place = directive.place();
+        let text = directive.texts().split_off(1).join(" ");
         let inner = text.trim().trim_start_matches('(').trim_start();
         let Some(test) = inner.strip_prefix("$http_user_agent") else { return };
         self.is_found = true;
-        let refuse = |why: &str| Loss::new(place.clone(), &text, why);
         let test = test.trim();
         let test = test.strip_suffix(')').unwrap_or(test).trim();
         let (operator, regex) = test.split_once(' ').unwrap_or((test, ""));
         let regex = regex.trim().trim_matches(['"', '\'']);
-        let refuses = directive.block.iter().any(|inner| {
-            let words: Vec<&str> = inner.words.iter().map(|word| word.text.as_str()).collect();
-            match *words.as_slice() {
-                ["return", status, ..] => status.starts_with('4'),
-                ["deny", "all"] => true,
-                ["set", _, value] => !matches!(value, "0" | ""),
-                _ => false,
-            }
+        let refuses = directive.block.iter().any(|inner| match *inner.texts() {
+            ["return", status, ..] => status.starts_with('4'),
+            ["deny", "all"] => true,
+            ["set", _, value] => !matches!(value, "0" | ""),
+            _ => false,
         });
         if !refuses {
-            return self.ordered.losses.push(refuse("what follows is no refusal"));
+            return self.ordered.lose(place, &text, "what follows is no refusal");
         }
         if let Some(path) = within {
             let why =
                 format!("it applies within 'location {path}' only; write a group with that path");
-            return self.ordered.losses.push(refuse(&why));
+            return self.ordered.lose(place, &text, why);
         }
         match operator {
-            "~" | "~*" => self.expression(regex, Effect::Refuse, &place, operator == "~*"),
+            "~" | "~*" => {
+                let is_caseless = operator == "~*";
+                self.ordered.add_expression(regex, is_caseless, &[], Effect::Refuse, &place);
+            }
             "!~" | "!~*" => {
                 let why = "it refuses all but these, also people; Beadle judges crawlers only";
-                self.ordered.losses.push(refuse(why));
+                self.ordered.lose(place, &text, why);
             }
             _ => {
                 let why = "the whole User-Agent is compared; Beadle looks for product tokens";
-                self.ordered.losses.push(refuse(why));
+                self.ordered.lose(place, &text, why);
             }
         }
     }
-
-    fn expression(&mut self, regex: &str, effect: Effect, place: &str, is_caseless: bool) {
-        let (tokens, losses) =
-            product_tokens::of_expression(&self.catalogue, regex, place, is_caseless);
-        self.ordered.losses.extend(losses);
-        self.ordered.add(&tokens, &[], effect, place);
-    }
-}
-
-fn place(directive: &Directive) -> String {
-    format!("line {}", directive.words.first().map_or(0, |word| word.line))
 }
 
 /// The words: quoted ones without their quotes, `{`, `}` and `;` alone, comments left out.

@@ -92,19 +92,9 @@ fn of_text(
     Ok((tokens, why.map(|why| (name.to_owned(), why.to_owned()))))
 }
 
-/// What every list of expressions loses: the names that follow these tokens, and parts of words.
-pub(super) fn losses_of_list(catalogue: &Catalogue, tokens: &[String]) -> Vec<Loss> {
-    let mut losses = followers(catalogue, tokens);
-    if !tokens.is_empty() {
-        let why = "the source finds names inside longer words, Beadle as whole product tokens";
-        losses.push(Loss::new("every rule", "regular expressions", why));
-    }
-    losses
-}
-
 /// The crawlers that obey a group for one of these tokens without being found by the source, by the
 /// documentation of their operators.
-pub(super) fn followers(catalogue: &Catalogue, tokens: &[String]) -> Vec<Loss> {
+pub(super) fn followers(catalogue: &Catalogue, tokens: &[&str]) -> Vec<Loss> {
     let has =
         |name: &ProductToken| tokens.iter().any(|token| token.eq_ignore_ascii_case(name.key()));
     let mut losses = Vec::new();

@@ -5,9 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::rules::{crawlers::Catalogue, policy};
+
 use super::{
     draft::{Draft, Group, Item},
     loss::Loss,
+    product_tokens,
 };
 
 /// What a rule does.
@@ -33,8 +36,8 @@ struct Steps {
 }
 
 /// All rules, in their order.
-#[derive(Debug, Default)]
 pub(super) struct Sequence {
+    catalogue: Catalogue,
     /// The rules for every crawler so far.
     star: Steps,
     /// By name in lower case: the name as written, and its rules.
@@ -44,8 +47,43 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
+    pub(super) fn new() -> Self {
+        Self {
+            catalogue: policy::built_in_catalogue(),
+            star: Steps::default(),
+            crawlers: BTreeMap::new(),
+            order: Vec::new(),
+            losses: Vec::new(),
+        }
+    }
+
+    /// Adds what is not carried over.
+    pub(super) fn lose(
+        &mut self,
+        place: impl Into<String>,
+        what: impl AsRef<[u8]>,
+        why: impl Into<String>,
+    ) {
+        self.losses.push(Loss::new(place, what, why));
+    }
+
+    /// Adds a rule for the crawlers that an expression on User-Agents finds.
+    pub(super) fn add_expression(
+        &mut self,
+        regex: &str,
+        is_caseless: bool,
+        paths: &[String],
+        effect: Effect,
+        place: &str,
+    ) {
+        let (tokens, losses) =
+            product_tokens::of_expression(&self.catalogue, regex, place, is_caseless);
+        self.losses.extend(losses);
+        self.add(&tokens, paths, effect, place);
+    }
+
     /// Adds a rule for some crawlers. Without paths, it is for all of them.
-    pub(super) fn add(&mut self, tokens: &[String], paths: &[String], effect: Effect, place: &str) {
+    fn add(&mut self, tokens: &[String], paths: &[String], effect: Effect, place: &str) {
         for token in tokens {
             let key = token.to_ascii_lowercase();
             let star = &self.star;
@@ -66,26 +104,25 @@ impl Sequence {
         }
     }
 
-    /// Whether a crawler has rules.
-    pub(super) fn tokens(&self) -> Vec<String> {
-        self.crawlers.values().map(|(name, _)| name.text.clone()).collect()
-    }
-
     /// The groups. Crawlers with the same rules share one; those that are refused something are
-    /// blocked.
-    pub(super) fn into_draft(mut self) -> Draft {
+    /// blocked. `expressions` is what the source calls its expressions on User-Agents.
+    pub(super) fn into_draft(mut self, expressions: &str) -> Draft {
         let mut draft = Draft::default();
+        let tokens: Vec<&str> =
+            self.crawlers.values().map(|(name, _)| name.text.as_str()).collect();
+        self.losses.extend(product_tokens::followers(&self.catalogue, &tokens));
+        if !self.crawlers.is_empty() {
+            let why = "the source finds names inside longer words, Beadle as whole product tokens";
+            self.lose("every rule", expressions, why);
+        }
         let star = std::mem::take(&mut self.star);
         self.losses.extend(star.conflict("every client"));
         if star.steps.iter().any(|step| step.effect == Effect::Refuse) {
             let mut group = Group::of(vec![Item::new("*", "every client")]);
             star.fill(&mut group);
-            self.losses.push(Loss::new(
-                "every client",
-                "people",
-                "the source refuses every client, also people, fetchers that act for them and \
-                 crawlers that ignore '*'; Beadle binds none of these by '*'",
-            ));
+            let why = "the source refuses every client, also people, fetchers that act for them and \
+                       crawlers that ignore '*'; Beadle binds none of these by '*'";
+            self.lose("every client", "people", why);
             draft.groups.push(group);
         }
         let mut alike: Vec<(Vec<Item>, Steps)> = Vec::new();

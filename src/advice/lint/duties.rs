@@ -5,12 +5,12 @@
 //! so is a group beside a `*` that closes everything: it lists who may come. A group without any rule
 //! says neither.
 
-use std::{collections::BTreeSet, fmt::Write};
+use std::collections::BTreeSet;
 
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},
-        escape::shown,
+        escape::{first_of, shown},
     },
     formats::robots::{Directive, Group, Pattern, Scope},
     rules::policy::{Source, Spot},
@@ -152,12 +152,7 @@ fn report(
     let Named { at, names: (names, are_several), disallows, is_bare } = named;
     let mut listed = dropped.to_vec();
     listed.sort_by_key(|one| one.number);
-    let quoted: Vec<String> =
-        listed.iter().take(NAMED).map(|one| one.rule.quoted_with_line()).collect();
-    let mut rules = quoted.join(", ");
-    if let Some(more) = listed.len().checked_sub(NAMED).filter(|more| *more > 0) {
-        let _ = write!(rules, " and {more} more"); // writing to a String cannot fail
-    }
+    let rules = first_of(listed.iter().map(|one| one.rule.quoted_with_line()), NAMED);
     let verb = if *are_several { "follow only their" } else { "follows only its" };
     let own = if *is_bare { "own group, which has no rules" } else { "own group" };
     let message = format!("{names} {verb} {own}, so these rules of '*' don't apply: {rules}");

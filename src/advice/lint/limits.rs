@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},
-        escape::shown,
+        escape::{first_of, shown},
         product_token::ProductToken,
     },
     formats::robots::{Pace, Pattern},
@@ -171,21 +171,18 @@ impl<'a> Lint<'a> {
         let readers: Vec<&Crawler> = self.counted().filter(keeps).collect();
         let lines: Vec<String> = self.limit.records().iter().map(line).collect();
         let lines = lines.join(" and ");
-        let finding = match readers.len() {
-            0 => {
-                let message =
-                    format!("none of these crawlers promises to follow '{lines}' in robots.txt");
-                let help = "remove 'publish'; the limit holds anyway";
-                Diagnostic::note("lint.published_limit", message).help(help)
-            }
-            _ => {
-                let names = names(&readers);
-                let message = format!("robots.txt says '{lines}'; promised to follow: {names}");
-                let help = "nothing to do; all others meet the limit alone. A group with its own \
-                            crawl_delay keeps that";
-                Diagnostic::note("lint.published_limit", message).help(help)
-            }
+        let (message, help) = match readers.is_empty() {
+            true => (
+                format!("none of these crawlers promises to follow '{lines}' in robots.txt"),
+                "remove 'publish'; the limit holds anyway",
+            ),
+            false => (
+                format!("robots.txt says '{lines}'; promised to follow: {}", names(&readers)),
+                "nothing to do; all others meet the limit alone. A group with its own crawl_delay \
+                 keeps that",
+            ),
         };
+        let finding = Diagnostic::note("lint.published_limit", message).help(help);
         findings.add(self.limit.at, finding);
     }
 
@@ -212,10 +209,5 @@ fn line(record: &crate::formats::robots::Record) -> String {
 
 /// The first names, and how many more there are.
 fn names(crawlers: &[&Crawler]) -> String {
-    let first = crawlers.iter().take(NAMED).map(|one| shown(one.product_token().as_str()));
-    let first = first.collect::<Vec<_>>().join(", ");
-    match crawlers.len().saturating_sub(NAMED) {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
+    first_of(crawlers.iter().map(|one| shown(one.product_token().as_str())), NAMED)
 }

@@ -30,7 +30,6 @@ mod redundant_rules; // rules that never decide
 mod secrets; // secrets in public paths
 
 // The lints of a policy alone.
-mod hosts; // hosts that share a file of their origin
 mod limits; // rate limits without effect, or with too much
 mod modes; // modes and overrides without effect
 mod unseen_tags; // tags that no crawler sees
@@ -39,11 +38,11 @@ mod unseen_tags; // tags that no crawler sees
 mod silence; // what a comment allows
 
 use crate::{
-    base::diagnostic::Diagnostic,
+    base::{diagnostic::Diagnostic, escape::shown},
     formats::robots,
     rules::{
         crawlers::Catalogue,
-        policy::{Policy, Source, Spot},
+        policy::{Policy, Site, Source, Spot},
     },
 };
 
@@ -56,7 +55,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     for site in policy.written_sites() {
         modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
         unseen_tags::lint_lines(site, &policy.server, &mut findings);
-        hosts::lint(site, policy.fleet.is_some(), &mut findings);
+        lint_hosts(site, policy.fleet.is_some(), &mut findings);
         limits::lint(site, &policy.catalogue, &mut findings);
         if site.robots_txt.source == Source::Origin {
             continue;
@@ -114,6 +113,20 @@ fn about_rules(subject: &Subject<'_>, findings: &mut Findings) {
         preferences::lint(subject, findings);
     }
     secrets::lint(subject, findings);
+}
+
+/// Hosts below a wildcard, which share one robots.txt of their origin in a fleet (RFC 9309 §2.3: each host
+/// has its own). A single node finds the files of the hosts itself.
+fn lint_hosts(site: &Site, is_in_fleet: bool, findings: &mut Findings) {
+    if is_in_fleet && site.shares_origin_file() {
+        let host = shown(&site.backend.host);
+        let message = format!(
+            "in a fleet, all hosts below a wildcard get the robots.txt that the origin has for \
+             '{host}', and are judged by it"
+        );
+        let help = "add each host with another file to 'hosts'";
+        findings.add(site.at, Diagnostic::note("lint.shared_origin_file", message).help(help));
+    }
 }
 
 #[cfg(test)]

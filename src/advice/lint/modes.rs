@@ -7,7 +7,7 @@ use crate::{
     formats::robots::{Directive, Scope},
     rules::{
         crawlers::{Catalogue, Kind},
-        policy::{Enforcement, Mode, Named, Override, PaceMode},
+        policy::{Enforcement, Mode, Named, PaceMode},
     },
 };
 
@@ -15,46 +15,30 @@ use super::{findings::Findings, subject::Subject};
 
 pub(super) fn lint(subject: &Subject<'_>, enforcement: &Enforcement, findings: &mut Findings) {
     let scopes = subject.matcher.distinct_scopes();
-    lint_site(subject, enforcement, &scopes, findings);
-    for one in &enforcement.overrides {
-        lint_star(&scopes, one, subject, findings);
-        for named in &one.named {
-            lint_named(subject, one.mode, named, findings);
-        }
-    }
-}
-
-/// The mode of the site.
-fn lint_site(
-    subject: &Subject<'_>,
-    enforcement: &Enforcement,
-    scopes: &[Scope],
-    findings: &mut Findings,
-) {
-    let has_rules = scopes.iter().any(|scope| disallows(subject, *scope));
-    let has_pace = subject.matcher.sets_pace();
+    let is_idle = !scopes.iter().any(|scope| disallows(subject, *scope));
+    let idle = || {
+        let message = "blocks violations, but no group disallows anything";
+        let help = "add 'disallow' to a group, for example 'disallow: [/private/]'";
+        Diagnostic::warning("lint.idle_mode", message).help(help)
+    };
     // On the ladder, crawlers without a pace of their own get that of the ladder.
     let throttles = enforcement.ladder.is_none()
         && (enforcement.mode == Mode::Throttle
             || enforcement.crawl_delay == Some(PaceMode::Throttle));
-    if throttles && !has_pace {
+    if throttles && !subject.matcher.sets_pace() {
         let message = "throttles requests that come too soon, but no group sets a pace";
         let help = "add 'crawl_delay: 5' to a group, or set 'mode: log'";
         findings.add(enforcement.at, Diagnostic::warning("lint.no_pace", message).help(help));
-    } else if enforcement.mode == Mode::Block && !has_rules && enforcement.impostors.is_none() {
-        let message = "blocks violations, but no group disallows anything";
-        let help = "add 'disallow' to a group, for example 'disallow: [/private/]'";
-        findings.add(enforcement.at, Diagnostic::warning("lint.idle_mode", message).help(help));
+    } else if enforcement.mode == Mode::Block && is_idle && enforcement.impostors.is_none() {
+        findings.add(enforcement.at, idle());
     }
-}
-
-/// An override for all crawlers.
-fn lint_star(scopes: &[Scope], one: &Override, subject: &Subject<'_>, findings: &mut Findings) {
-    let has_rules = || scopes.iter().any(|scope| disallows(subject, *scope));
-    if let Some(at) = one.star.filter(|_| one.mode == Mode::Block && !has_rules()) {
-        let message = "blocks violations, but no group disallows anything";
-        let help = "add 'disallow' to a group, for example 'disallow: [/private/]'";
-        findings.add(at, Diagnostic::warning("lint.idle_mode", message).help(help));
+    for one in &enforcement.overrides {
+        if let Some(at) = one.star.filter(|_| one.mode == Mode::Block && is_idle) {
+            findings.add(at, idle());
+        }
+        for named in &one.named {
+            lint_named(subject, one.mode, named, findings);
+        }
     }
 }
 

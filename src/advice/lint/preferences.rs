@@ -2,7 +2,10 @@
 //! (`Content-Signal: search=yes` under `Disallow: /`), and wishes that no rule enforces.
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown},
+    base::{
+        diagnostic::Diagnostic,
+        escape::{first_of, shown},
+    },
     formats::{
         robots::{Access, Pattern, Record, Target},
         usage::{Carrier, Category, Preference, Statement, split_path},
@@ -69,13 +72,9 @@ pub(super) fn lint_wishes(site: &Site, subject: &Subject<'_>, findings: &mut Fin
         }
     }
     if let Some(at) = at {
-        let more = match free.len().saturating_sub(3) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
         let message = format!(
-            "'train-ai' is no, but crawlers whose purpose is training may fetch '/': {}{more}",
-            free[..free.len().min(3)].join(", ")
+            "'train-ai' is no, but crawlers whose purpose is training may fetch '/': {}",
+            first_of(free, 3)
         );
         let help = "a wish is not enforced; to refuse them, add a group with 'user_agents: \
                     [\"purpose:ai-training\"]' and 'disallow: [\"/\"]'";

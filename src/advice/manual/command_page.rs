@@ -8,10 +8,7 @@ use clap_mangen::{
     roff::{Roff, roman},
 };
 
-use super::{
-    page::Page,
-    roff::{self, Sections},
-};
+use super::roff::{self, Page};
 
 /// The pages of a command that is built, and of those below it.
 pub(super) fn pages(command: &Command) -> Vec<Page> {
@@ -41,12 +38,11 @@ fn page(command: &Command, above: Option<&str>) -> String {
     // The usage of the help: options in short, and what has to be there.
     let usage = whole.render_usage().to_string();
     let man = Man::new(whole.override_usage(usage.trim_start_matches("Usage: ").to_owned()));
-    let mut sections = Sections::default();
-    sections.push(&roff::title(name(command), 1));
+    let mut sections = roff::title(name(command), 1);
     let mut add = |render: &dyn Fn(&mut dyn io::Write) -> io::Result<()>| {
         let mut octets = Vec::new();
         render(&mut octets).expect("memory takes all");
-        sections.push(&String::from_utf8_lossy(&octets));
+        sections.push_str(&String::from_utf8_lossy(&octets));
     };
     add(&|out| man.render_name_section(out));
     add(&|out| man.render_synopsis_section(out));
@@ -57,7 +53,7 @@ fn page(command: &Command, above: Option<&str>) -> String {
     add(&|out| man.render_options_section(out));
     add(&|out| after(command).to_writer(out));
     add(&|out| see_also(command, above).to_writer(out));
-    sections.close()
+    roff::page(&sections)
 }
 
 fn description(command: &Command) -> Roff {

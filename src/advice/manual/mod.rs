@@ -3,7 +3,7 @@
 //! ```text
 //! command    a command -> its page of section 1
 //! policy     the keys -> beadle.yaml(5)
-//! page, roff the language of the pages
+//! roff       the language of the pages
 //! ```
 //!
 //! The same arguments and keys give the same bytes: a page has neither a date nor a width.
@@ -11,11 +11,10 @@
 //! May use: keys, crawlers, version. Must not know: files, what a command does.
 
 mod command_page; // a command and its options
-mod page; // a name and a text
 mod policy_page; // the keys of a policy
-mod roff; // paragraphs, literal lines, markup
+mod roff; // a page: paragraphs, literal lines, markup
 
-pub use self::page::Page;
+pub use self::roff::Page;
 
 /// The pages of a command, of all commands below it, and of the policy.
 pub fn pages(mut command: clap::Command) -> Vec<Page> {

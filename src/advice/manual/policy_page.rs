@@ -2,10 +2,7 @@
 
 use clap_mangen::roff::{Roff, bold};
 
-use super::{
-    page::Page,
-    roff::{self, Sections},
-};
+use super::roff::{self, Page};
 use crate::rules::{
     crawlers::Purpose,
     keys::{Absent, Key, POLICY, Section, Shape},
@@ -40,10 +37,8 @@ pub(super) fn page() -> Page {
     write(&mut roff, &POLICY, &mut Vec::new());
     let pages = ["beadle", "beadle-check", "beadle-init", "beadle-reload", "beadle-test"];
     roff::see_also(&mut roff, &pages.map(|name| (name.to_owned(), 1)));
-    let mut sections = Sections::default();
-    sections.push(&roff::title("beadle.yaml", 5));
-    sections.push(&roff.render());
-    Page { name: "beadle.yaml.5".to_owned(), text: sections.close() }
+    let text = roff::page(&(roff::title("beadle.yaml", 5) + &roff.render()));
+    Page { name: "beadle.yaml.5".to_owned(), text }
 }
 
 /// The keys of a section, then those of the sections in it. Each section is written once.

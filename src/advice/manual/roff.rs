@@ -4,37 +4,35 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 
 use crate::base::version;
 
-/// A page without its last form: sections that are still to be joined.
-#[derive(Default)]
-pub(super) struct Sections(String);
+/// A page of the manual.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The name of its file, `beadle-serve.1`.
+    pub name: String,
+    /// The page in the language of roff, in ASCII.
+    pub text: String,
+}
 
-impl Sections {
-    /// Adds rendered roff.
-    pub(super) fn push(&mut self, rendered: &str) {
-        self.0.push_str(rendered);
-    }
-
-    /// The page. Each section comes with the definition of the apostrophe, which a page needs once, and
-    /// text of any language is written in ASCII, which every formatter reads.
-    pub(super) fn close(self) -> String {
-        let is_definition = |line: &&str| line.contains(".ds Aq");
-        let definition: Vec<&str> = self.0.lines().filter(is_definition).take(2).collect();
-        let lines = self.0.lines().filter(|line| !is_definition(line));
-        let lines = definition.into_iter().chain(lines).filter(|line| !line.is_empty());
-        // Names of options are neither hyphenated nor spaced out.
-        let lines = lines.flat_map(|line| match line.starts_with(".TH ") {
-            true => vec![line, ".nh", ".ad l"],
-            false => vec![line],
-        });
-        let mut page = String::new();
-        for character in lines.flat_map(|line| line.chars().chain(['\n'])) {
-            match character.is_ascii() {
-                true => page.push(character),
-                false => page.push_str(&format!("\\[u{:04X}]", u32::from(character))),
-            }
+/// The page of rendered sections. Each comes with the definition of the apostrophe, which a page needs once,
+/// and text of any language is written in ASCII, which every formatter reads.
+pub(super) fn page(rendered: &str) -> String {
+    let is_definition = |line: &&str| line.contains(".ds Aq");
+    let definition: Vec<&str> = rendered.lines().filter(is_definition).take(2).collect();
+    let lines = rendered.lines().filter(|line| !is_definition(line));
+    let lines = definition.into_iter().chain(lines).filter(|line| !line.is_empty());
+    // Names of options are neither hyphenated nor spaced out.
+    let lines = lines.flat_map(|line| match line.starts_with(".TH ") {
+        true => vec![line, ".nh", ".ad l"],
+        false => vec![line],
+    });
+    let mut page = String::new();
+    for character in lines.flat_map(|line| line.chars().chain(['\n'])) {
+        match character.is_ascii() {
+            true => page.push(character),
+            false => page.push_str(&format!("\\[u{:04X}]", u32::from(character))),
         }
-        page
     }
+    page
 }
 
 /// The head of a page. The page has no date, as it would differ from build to build.
