@@ -9,7 +9,7 @@ use crate::{
 
 /// Names that several files of a street share, or that a file shares with a room, and what makes them
 /// brothers.
-const BROTHERS: [(&str, &str, &str); 12] = [
+const BROTHERS: [(&str, &str, &str); 10] = [
     ("formats", "emit findings limits parse rule", "robots.txt and Robots-Tag have the same parts"),
     (
         "rules",
@@ -33,15 +33,9 @@ const BROTHERS: [(&str, &str, &str); 12] = [
     ("desk", "counts crawlers policy records report robots", "a page is named by its address"),
     (
         "program",
-        "alerts audit crawlers fleet import manual policy",
+        "alerts audit crawlers fleet import manual policy replay report robots violations",
         "a verb is named as it is typed",
     ),
-    (
-        "program",
-        "check evidence replay report review robots violations",
-        "so is the verb of a verb",
-    ),
-    ("program", "args", "the arguments of a verb"),
 ];
 
 /// The street that is not yet cut anew.

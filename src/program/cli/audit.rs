@@ -12,7 +12,7 @@ use crate::{
     },
     program::{
         cli::{crawlers::purpose_of, report::screen},
-        console::{Error, Exit, completions, json, web},
+        console::{Error, Exit, completions, json, refuse, web},
     },
     review::{
         audit::{self, Audit, Page, Row, Site, document, matrix_document},
@@ -77,7 +77,7 @@ enum Format {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     if let Some(url) = args.urls.iter().find(|url| !is_url(url)) {
         let url = escape::shown(url);
-        return Err(Error::Refused(format!("'{url}' is no URL (write https://www.example.com/)")));
+        return refuse(format!("'{url}' is no URL (write https://www.example.com/)"));
     }
     let catalogue = built_in_catalogue();
     if args.matrix {

@@ -168,8 +168,8 @@ fn end(within: Option<SignedDuration>) -> Result<Option<Timestamp>, Error> {
 fn run(args: &Common, act: Act, out: &mut dyn Write) -> Result<Exit, Error> {
     let name = args.config.name();
     let read = read_now(&args.config)?;
-    let bytes = read.bytes;
-    let (policy, _) = good((read.policy, read.findings))?;
+    let bytes = read.bytes.clone();
+    let (policy, _) = good(read)?;
     let stored = memory::read(&policy)?;
     let rulebook = memory::rulebook(&policy, &stored);
     let site = site::find(&rulebook, args.site.as_deref())?.name.clone();

@@ -16,7 +16,7 @@ use crate::{
     program::console::{
         ConfigFile, Error, Exit, Screen, control_runtime,
         input::{self, STANDARD_INPUT},
-        json, read_now, robots_file,
+        json, read_now, web,
     },
     records::{
         counts::{Dimension, Question},
@@ -136,17 +136,18 @@ fn check_policy(config: &ConfigFile, args: &Args) -> Result<Checked, Error> {
     let looked_at = read.policy.as_ref().or(read.draft.as_ref());
     let lints = looked_at.map(lint::policy).unwrap_or_default();
     findings.extend(lints.into_iter().map(|finding| finding.in_file(&name)));
-    findings.extend(read.policy.iter().flat_map(|policy| trial::findings(policy, &name)));
-    let felt = read.policy.iter().flat_map(about_busy_hours);
-    findings.extend(felt.map(|finding| finding.in_file(&name)));
-    let certificates = read.policy.iter().flat_map(|policy| tls::findings(policy, &read.bytes));
-    findings.extend(certificates.map(|finding| finding.in_file(&name)));
-    if let Some(policy) = read.policy.as_ref().filter(|_| args.online) {
-        let online = about_origins(policy)?.into_iter();
-        findings.extend(online.map(|finding| finding.in_file(&name)));
-    }
-    if let Some(policy) = read.policy.as_ref().filter(|_| args.probe) {
-        findings.extend(control_runtime()?.block_on(publication::probe_findings(policy, &name)));
+    if let Some(policy) = &read.policy {
+        findings.extend(trial::findings(policy, &name));
+        let mut others = about_busy_hours(policy);
+        others.extend(tls::findings(policy, &read.bytes));
+        if args.online {
+            others.extend(about_origins(policy)?);
+        }
+        findings.extend(others.into_iter().map(|finding| finding.in_file(&name)));
+        if args.probe {
+            let probed = publication::probe_findings(policy, &name);
+            findings.extend(control_runtime()?.block_on(probed));
+        }
     }
     // A finding about another file comes last.
     let first = findings.first().and_then(|first| first.place.file.clone());
@@ -207,7 +208,7 @@ fn about_origins(policy: &Policy) -> Result<Vec<Diagnostic>, Error> {
 }
 
 fn check_robots_txt(from: &str) -> Result<Checked, Error> {
-    let bytes = robots_file::read(from)?;
+    let bytes = web::robots_txt(from)?;
     let findings = lint::robots_txt(&bytes, &policy::built_in_catalogue());
     let findings = findings.into_iter().map(|finding| finding.in_file(from)).collect();
     let (file, _) = robots::parse(&bytes);

@@ -18,7 +18,7 @@ use crate::{
     program::{
         cli::without_file::next_free,
         console::{ConfigFile, Error, Exit, Format, load, log_to_stderr},
-        service::{Control, Inheritance, Service},
+        service::{Control, Service},
     },
 };
 
@@ -47,24 +47,26 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
     let Control { runtime: control, mut signals, .. } = control.map_or_else(Control::start, Ok)?;
     let _lines = log_to_stderr(Format::Text, "warn");
     fetch::check_authorities().map_err(Error::Refused)?;
-    let (ports, sockets) = Ports::choose(args.port)?;
+    let [proxy, admin, origin] = listeners(args.port)?;
+    let addresses = [proxy.local_addr()?, admin.local_addr()?, origin.local_addr()?];
     let folder = Folder::create()?;
     let file = folder.0.join("demo.yaml");
-    std::fs::write(&file, ports.policy(&folder.0))?;
+    std::fs::write(&file, policy(addresses, &folder.0))?;
     let (policy, _) = load(&ConfigFile::of(&file))?;
     control.block_on(async {
-        sockets.origin.set_nonblocking(true)?;
-        let origin = tokio::net::TcpListener::from_std(sockets.origin)?;
+        origin.set_nonblocking(true)?;
+        let origin = tokio::net::TcpListener::from_std(origin)?;
         tokio::spawn(async move { axum::serve(origin, Router::new().fallback(page)).await });
-        let bound = Inheritance::of(vec![sockets.proxy, sockets.admin]);
+        let bound = vec![proxy, admin];
         let started = Service::start(policy, &file, bound, &mut signals).await?;
         let Some(service) = started else { return Ok(Exit::Fine) };
         let mut out = std::io::stdout();
-        writeln!(out, "Beadle {} is listening on http://{}\n", version::NUMBER, ports.proxy)?;
+        let [proxy, admin, _] = addresses;
+        writeln!(out, "Beadle {} is listening on http://{proxy}\n", version::NUMBER)?;
         if !args.no_traffic {
-            crawl(ports.proxy, &mut out).await?;
+            crawl(proxy, &mut out).await?;
         }
-        guide(&ports, &file, &mut out)?;
+        guide((proxy, admin), &file, &mut out)?;
         service.run(signals).await
     })
 }
@@ -80,58 +82,27 @@ async fn page(uri: Uri) -> impl axum::response::IntoResponse {
     (tag.map(axum::response::AppendHeaders), Html(body))
 }
 
-/// The addresses of the three listeners.
-struct Ports {
-    proxy: SocketAddr,
-    admin: SocketAddr,
-    origin: SocketAddr,
+/// The listeners of the proxy, the desk and the origin: at the given port, or at the default ports; a free
+/// port replaces each default that is in use. While one is open, nobody else gets its port.
+fn listeners(port: Option<u16>) -> Result<[TcpListener; 3], Error> {
+    let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let Some(port) = port.filter(|port| *port != 0) else {
+        let near = |address: &str| bind_near(address.parse().unwrap_or_else(|_| local(0)));
+        return Ok([near(PROXY)?, near(ADMIN)?, near(ORIGIN)?]);
+    };
+    let proxy = TcpListener::bind(local(port)).map_err(|error| {
+        let proxy = local(port);
+        Error::Refused(format!("can't listen on {proxy}: {error} (choose another --port)"))
+    })?;
+    Ok([proxy, next_free(port)?, TcpListener::bind(local(0))?])
 }
 
-/// The sockets at these addresses. While one is open, nobody else gets its port.
-struct Sockets {
-    proxy: TcpListener,
-    admin: TcpListener,
-    origin: TcpListener,
-}
-
-impl Ports {
-    /// The given port, or the default ports; a free port replaces each default that is in use.
-    fn choose(port: Option<u16>) -> Result<(Self, Sockets), Error> {
-        let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        let known = |address: &str| address.parse().unwrap_or_else(|_| local(0));
-        let sockets = match port.filter(|port| *port != 0) {
-            None => Sockets {
-                proxy: bind_near(known(PROXY))?,
-                admin: bind_near(known(ADMIN))?,
-                origin: bind_near(known(ORIGIN))?,
-            },
-            Some(port) => Sockets {
-                proxy: TcpListener::bind(local(port)).map_err(|error| {
-                    let proxy = local(port);
-                    Error::Refused(format!(
-                        "can't listen on {proxy}: {error} (choose another --port)"
-                    ))
-                })?,
-                admin: next_free(port)?,
-                origin: TcpListener::bind(local(0))?,
-            },
-        };
-        let ports = Self {
-            proxy: sockets.proxy.local_addr()?,
-            admin: sockets.admin.local_addr()?,
-            origin: sockets.origin.local_addr()?,
-        };
-        Ok((ports, sockets))
-    }
-
-    /// The demo's policy with these sockets, its database in `folder`.
-    fn policy(&self, folder: &Path) -> String {
-        POLICY
-            .replace(PROXY, &self.proxy.to_string())
-            .replace(ADMIN, &self.admin.to_string())
-            .replace(ORIGIN, &self.origin.to_string())
-            .replace("violations.db", &folder.join("violations.db").display().to_string())
-    }
+/// The demo's policy with these addresses, its database in `folder`.
+fn policy(addresses: [SocketAddr; 3], folder: &Path) -> String {
+    let usual = [PROXY, ADMIN, ORIGIN].iter().zip(addresses);
+    let text =
+        usual.fold(POLICY.to_owned(), |text, (usual, own)| text.replace(usual, &own.to_string()));
+    text.replace("violations.db", &folder.join("violations.db").display().to_string())
 }
 
 /// A listener on the address, or on any free port if the address is in use.
@@ -160,44 +131,23 @@ impl Drop for Folder {
     }
 }
 
+const GOOGLEBOT: &str = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)";
+const BINGBOT: &str = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)";
+const GPTBOT: &str = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; GPTBot/1.2; \
+                      +https://openai.com/gptbot";
+const CCBOT: &str = "CCBot/2.0 (https://commoncrawl.org/faq/)";
+const BROWSER: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
+
 /// The requests of the demo: visitor, User-Agent, path.
 const VISITS: [(&str, &str, &str); 8] = [
-    (
-        "Googlebot",
-        "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-        "/robots.txt",
-    ),
-    (
-        "Googlebot",
-        "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-        "/news/",
-    ),
-    (
-        "Googlebot",
-        "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
-        "/admin/users",
-    ),
-    (
-        "bingbot",
-        "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
-        "/admin/help",
-    ),
-    (
-        "GPTBot",
-        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; GPTBot/1.2; +https://openai.com/gptbot",
-        "/news/",
-    ),
-    (
-        "GPTBot",
-        "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; GPTBot/1.2; +https://openai.com/gptbot",
-        "/press/2026",
-    ),
-    ("CCBot, sly", "CCBot/2.0 (https://commoncrawl.org/faq/)", "/press/../news/"),
-    (
-        "a browser",
-        "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
-        "/admin/users",
-    ),
+    ("Googlebot", GOOGLEBOT, "/robots.txt"),
+    ("Googlebot", GOOGLEBOT, "/news/"),
+    ("Googlebot", GOOGLEBOT, "/admin/users"),
+    ("bingbot", BINGBOT, "/admin/help"),
+    ("GPTBot", GPTBOT, "/news/"),
+    ("GPTBot", GPTBOT, "/press/2026"),
+    ("CCBot, sly", CCBOT, "/press/../news/"),
+    ("a browser", BROWSER, "/admin/users"),
 ];
 
 /// Sends the visits and prints the response to each.
@@ -229,9 +179,13 @@ async fn visit(proxy: SocketAddr, user_agent: &str, path: &str) -> std::io::Resu
 }
 
 /// Prints commands to try.
-fn guide(ports: &Ports, file: &Path, out: &mut dyn Write) -> Result<(), Error> {
+fn guide(
+    (proxy, admin): (SocketAddr, SocketAddr),
+    file: &Path,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let program = std::env::args().next().unwrap_or_else(|| "beadle".to_owned());
-    let (proxy, admin, file) = (ports.proxy, ports.admin, file.display());
+    let file = file.display();
     writeln!(
         out,
         "\

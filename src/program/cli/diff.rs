@@ -7,17 +7,14 @@ use crate::{
     base::{escape, fetch::page::is_url},
     formats::robots::{self, RobotsTxt},
     program::{
-        cli::{memory, robots::kept},
+        cli::{memory, robots::kept_edition},
         console::{
-            ConfigFile, Error, Exit, Format, input, json, load, load_with_database, remark,
-            robots_file, site,
+            ConfigFile, Error, Exit, Format, json, load, load_with_database, refuse, remark, site,
+            web,
         },
     },
     rules::{enforce::Rulebook, policy::Policy},
 };
-
-/// The largest robots.txt, in octets: more than any crawler reads.
-const MAX_FILE: usize = 16 << 20;
 
 /// Compare two policies, robots.txt files or editions by their meaning
 ///
@@ -96,25 +93,20 @@ fn file(operand: Operand, args: &Args) -> Result<(RobotsTxt, Option<String>), Er
 }
 
 fn read(args: &Args, name: &str) -> Result<Operand, Error> {
-    if is_url(name) {
-        let bytes = robots_file::read(name)?;
-        return Ok(Operand::File(robots::parse(&bytes).0, None));
-    }
     let file = Path::new(name);
-    if !file.exists() {
+    if !is_url(name) && !file.exists() {
         return edition(args, name);
     }
     let is_policy = matches!(
         file.extension().and_then(|extension| extension.to_str()),
         Some("yaml" | "yml" | "json")
     );
-    if is_policy {
+    if is_policy && !is_url(name) {
         let (policy, _) = load(&args.config.at(file))?;
         let rulebook = memory::rulebook(&policy, &memory::read(&policy)?);
         return Ok(Operand::Policy(Box::new(policy), Box::new(rulebook)));
     }
-    let bytes = input::read_file(file, MAX_FILE)?;
-    Ok(Operand::File(robots::parse(&bytes).0, None))
+    Ok(Operand::File(robots::parse(&web::robots_txt(name)?).0, None))
 }
 
 /// An edition in the database of the policy, or the one that the policy makes.
@@ -123,10 +115,10 @@ fn edition(args: &Args, name: &str) -> Result<Operand, Error> {
     let may_be_edition = name == "policy" || is_digits;
     if !may_be_edition {
         let name = escape::shown(name);
-        return Err(Error::Refused(format!(
+        return refuse(format!(
             "'{name}' is neither a file, a URL nor an edition ('beadle robots --history' lists the \
              editions)"
-        )));
+        ));
     }
     let policy = load_with_database(&args.config)?;
     let rulebook = memory::rulebook(&policy, &memory::read(&policy)?);
@@ -137,7 +129,7 @@ fn edition(args: &Args, name: &str) -> Result<Operand, Error> {
         return Ok(Operand::File(file, Some(site.name.clone())));
     }
     let named = args.site.as_ref().map(|_| site).transpose()?;
-    let edition = kept::edition(&policy, named, name)?;
+    let edition = kept_edition(&policy, named, name)?;
     let site = edition.site.to_string();
     Ok(Operand::File(robots::parse(&edition.bytes).0, Some(site)))
 }

@@ -8,7 +8,7 @@ use crate::{
     base::escape,
     program::console::{
         Cell, Colour, Column, ConfigFile, Error, Exit, Format, Screen, Table, control_runtime,
-        json, load,
+        json, load, refuse,
     },
     state::{
         exchange::{self, Overview, Settings},
@@ -32,18 +32,14 @@ pub(super) struct Args {
 
 /// The columns of the table.
 const COLUMNS: [Column; 7] = [
-    column("node", 0, 8, false),
-    column("state", 1, 6, false),
-    column("policy", 2, 12, false),
-    column("version", 5, 7, false),
-    column("lag", 3, 7, true),
-    column("clock", 4, 7, true),
-    column("health", 6, 8, false),
+    Column::text("node", 0, 8),
+    Column::text("state", 1, 6),
+    Column::text("policy", 2, 12),
+    Column::text("version", 5, 7),
+    Column::number("lag", 3, 7),
+    Column::number("clock", 4, 7),
+    Column::text("health", 6, 8),
 ];
-
-const fn column(heading: &'static str, rank: u8, least: usize, is_number: bool) -> Column {
-    Column { heading, rank, least, is_number }
-}
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = args.config.name();
@@ -52,7 +48,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         Error::Findings(vec![finding.in_file(&file)])
     };
     let Some(settings) = Settings::of(&policy).map_err(in_file)? else {
-        return Err(Error::Refused(format!("{file}: no fleet (add the section 'fleet')")));
+        return refuse(format!("{file}: no fleet (add the section 'fleet')"));
     };
     let found = control_runtime()?.block_on(exchange::overview(&settings));
     let overview = found.map_err(|failure| {
@@ -87,13 +83,9 @@ fn print(overview: &Overview, format: Format, out: &mut dyn Write) -> Result<Exi
                 .iter()
                 .map(|(beat, report)| cells(beat, report.as_ref(), is_live(beat), age(beat)))
                 .collect();
-            let Screen { width, has_colours } = Screen::of_standard_output();
-            let table = Table::fit(&COLUMNS, &rows, width, has_colours, false);
+            let table = Table::fit(&COLUMNS, &rows, Screen::of_standard_output(), false);
             if !rows.is_empty() {
-                writeln!(out, "{}", table.heading())?;
-            }
-            for row in &rows {
-                writeln!(out, "{}", table.line(row))?;
+                table.print(&rows, out)?;
             }
             editions(&reports, out)?;
             for one in &differences {

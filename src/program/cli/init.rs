@@ -43,11 +43,11 @@ pub(super) struct Args {
     origin: Option<String>,
     /// The kind of site: wordpress, mediawiki, discourse, shop, forge or documentation; none for no
     /// preset. By default, the site's first page tells.
-    #[arg(long, value_name = "NAME", value_parser = preset)]
+    #[arg(long, value_name = "NAME", value_parser = Preset::read)]
     preset: Option<Kind>,
     /// Which crawlers may come: a topic (search, training, answers, archives, seo) or a purpose of the
     /// catalogue, with allow or disallow. Repeat it for more.
-    #[arg(long = "purpose", value_name = "PURPOSE=allow|disallow", value_parser = wishes)]
+    #[arg(long = "purpose", value_name = "PURPOSE=allow|disallow", value_parser = Wish::read)]
     purposes: Vec<Wishes>,
     /// Ask nothing; use the defaults.
     #[arg(long, short)]
@@ -61,20 +61,10 @@ pub(super) struct Args {
 }
 
 /// A preset, or none.
-#[derive(Clone, Copy, Debug)]
-struct Kind(Option<Preset>);
+type Kind = Option<Preset>;
 
 /// The wishes of one option.
-#[derive(Clone, Debug)]
-struct Wishes(Vec<Wish>);
-
-fn preset(name: &str) -> Result<Kind, String> {
-    Preset::read(name).map(Kind)
-}
-
-fn wishes(text: &str) -> Result<Wishes, String> {
-    Wish::read(text).map(Wishes)
-}
+type Wishes = Vec<Wish>;
 
 /// What the running site shows.
 #[derive(Default)]
@@ -109,11 +99,11 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         false => (usual, args.origin.clone().unwrap_or_else(|| ORIGIN.to_owned())),
     };
     let preset = match (args.preset, asks) {
-        (Some(Kind(preset)), _) => preset,
+        (Some(preset), _) => preset,
         (None, true) => dialogue.preset(seen.preset)?,
         (None, false) => seen.preset,
     };
-    let mut wishes: Vec<Wish> = args.purposes.iter().flat_map(|one| one.0.clone()).collect();
+    let mut wishes: Vec<Wish> = args.purposes.concat();
     if asks && wishes.is_empty() {
         wishes = dialogue.wishes()?;
     }

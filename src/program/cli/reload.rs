@@ -13,10 +13,11 @@ use crate::{
     },
     desk::admin,
     program::{
-        console::{ConfigFile, Error, Exit, Format, control_runtime, examine, json},
+        console::{ConfigFile, Error, Exit, Format, control_runtime, examine, json, refuse},
         service::admin_token,
     },
     rules::policy::{self, Policy},
+    state::publication::PolicyRead,
 };
 
 /// The most time for the outcome: the look-up of new names and the first fetches come before it.
@@ -62,22 +63,22 @@ struct Finding {
 }
 
 pub(super) fn run(config: &ConfigFile, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
-    let (policy, findings) = examine(config)?;
+    let PolicyRead { policy, findings, .. } = examine(config)?;
     // A broken file may name the address of another program, so the server is not asked.
-    let Some(policy) = policy else { return refuse((config, format), &findings, out) };
+    let Some(policy) = policy else { return print_errors((config, format), &findings, out) };
     let Some(admin) = &policy.server.admin else {
         let file = config.name();
         let help = "send SIGHUP to the server, and read its log";
-        return Err(Error::Refused(format!("{file}: server.admin is off ({help})")));
+        return refuse(format!("{file}: server.admin is off ({help})"));
     };
     let (status, body) = control_runtime()?.block_on(ask(admin))?;
     let answer: Answer = match status {
         200 | 422 => serde_json::from_slice(&body).map_err(|_| no_answer(admin))?,
         401 => {
             let why = "the server refuses the token; it reads server.admin.token_file at its start";
-            return Err(Error::Refused(format!("{}: {why}", admin.address)));
+            return refuse(format!("{}: {why}", admin.address));
         }
-        503 => return Err(Error::Refused(format!("{}: the server is starting", admin.address))),
+        503 => return refuse(format!("{}: the server is starting", admin.address)),
         _ => return Err(no_answer(admin)),
     };
     match format {
@@ -102,7 +103,7 @@ pub(super) fn ask_to_reload(policy: &Policy) -> Result<Option<String>, Error> {
 }
 
 /// Prints the errors of a file that the server need not read.
-fn refuse(
+fn print_errors(
     (config, format): (&ConfigFile, Format),
     findings: &[Diagnostic],
     out: &mut dyn Write,

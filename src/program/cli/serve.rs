@@ -7,7 +7,7 @@ use crate::{
     program::{
         cli::without_file::{Improvised, WithoutFile},
         console::{AtStart, ConfigFile, Error, Exit, Format, log_to_stderr},
-        service::{Control, Inheritance, Service},
+        service::{Control, Service},
     },
     rules::policy,
 };
@@ -40,21 +40,19 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> {
-    let Control { runtime: control, mut signals, inheritance } =
+    let Control { runtime: control, mut signals, inherited } =
         control.map_or_else(Control::start, Ok)?;
     // The allocator asks for huge pages, and most of a page would stay empty: 60 MiB before the first
     // client instead of 35, 99 KiB for a slow client instead of 49. A system without them refuses.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     let (_guard, lines) = log_to_stderr(args.log_format, "info");
     fetch::check_authorities().map_err(Error::Refused)?;
-    let (at_start, file, inheritance, guide) = match args.without_file.improvise()? {
+    let (at_start, file, inherited, guide) = match args.without_file.improvise()? {
         None => {
             let at_start = AtStart::load(&args.config, &control)?;
-            (at_start, args.config.file().to_owned(), inheritance, String::new())
+            (at_start, args.config.file().to_owned(), inherited, String::new())
         }
-        Some(Improvised { at_start, file, sockets, guide }) => {
-            (at_start, file, Inheritance::of(sockets), guide)
-        }
+        Some(Improvised { at_start, file, sockets, guide }) => (at_start, file, sockets, guide),
     };
     let AtStart { policy, findings, remote } = at_start;
     for finding in findings.iter().filter(|one| one.severity == Severity::Warning) {
@@ -62,7 +60,7 @@ pub(super) fn run(args: &Args, control: Option<Control>) -> Result<Exit, Error> 
         tracing::warn!(finding, "policy");
     }
     let serving = async {
-        let started = Service::start(policy, &file, inheritance, &mut signals).await?;
+        let started = Service::start(policy, &file, inherited, &mut signals).await?;
         let Some(mut service) = started else { return Ok(Exit::Fine) };
         if let Some((remote, document)) = remote {
             service.follow(remote, document, args.config_interval);

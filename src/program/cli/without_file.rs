@@ -9,7 +9,7 @@ use std::{
 use crate::{
     advice::starter::{Answers, policy_text},
     base::{escape, fetch::page, version},
-    program::console::{AtStart, Error, after_trial, destination},
+    program::console::{AtStart, Error, after_trial, destination, refuse},
     state::publication,
 };
 
@@ -50,7 +50,7 @@ impl WithoutFile {
         if file.exists() {
             let shown = escape::path(&file);
             let hint = format!("serve it with --config {shown}, or work in another folder");
-            return Err(Error::Refused(format!("{shown} exists ({hint})")));
+            return refuse(format!("{shown} exists ({hint})"));
         }
         let proxy = TcpListener::bind(self.listen).map_err(|error| {
             Error::Refused(format!(

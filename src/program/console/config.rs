@@ -27,8 +27,8 @@ const COPY_VARIABLE: &str = "BEADLE_CONFIG_COPY";
 /// The largest file of a public key, in octets.
 const MAX_KEY: usize = 16 << 10;
 
-/// The options that name the policy.
-#[derive(Debug, clap::Args)]
+/// The options that name the policy. They may also stand behind a verb below the one that has them.
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ConfigFile {
     /// The policy: a file, or an https:// address.
     #[arg(
@@ -37,16 +37,18 @@ pub(crate) struct ConfigFile {
         value_name = "FILE|URL",
         default_value = "beadle.yaml",
         env = "BEADLE_CONFIG",
-        hide_env_values = true
+        hide_env_values = true,
+        global = true
     )]
     config: PathBuf,
     /// Public key (Ed25519) of a policy at an https:// address. The signature is at the same address
     /// with .sig at the end.
-    #[arg(long, value_name = "FILE", env = KEY_VARIABLE, hide = true)]
+    #[arg(long, value_name = "FILE", env = KEY_VARIABLE, hide = true, global = true)]
     config_key: Option<PathBuf>,
     /// File of the last good copy of a policy at an https:// address. Relative names in the policy
     /// start at its folder.
-    #[arg(long, value_name = "FILE", default_value = COPY, env = COPY_VARIABLE, hide = true)]
+    #[arg(long, value_name = "FILE", default_value = COPY, env = COPY_VARIABLE, hide = true,
+        global = true)]
     config_copy: PathBuf,
 }
 
@@ -63,9 +65,7 @@ impl ConfigFile {
 
     /// The policy at this place, with the other options of this one.
     pub(crate) fn at(&self, config: &Path) -> Self {
-        let Self { config_key, config_copy, .. } = self;
-        let (config_key, config_copy) = (config_key.clone(), config_copy.clone());
-        Self { config: config.to_owned(), config_key, config_copy }
+        Self { config: config.to_owned(), ..self.clone() }
     }
 
     /// The file; for a policy on a server, the last good copy. Relative names start at its folder.
@@ -136,20 +136,13 @@ pub(crate) fn load_with_database(config: &ConfigFile) -> Result<Policy, Error> {
 ///
 /// # Errors
 /// Where the policy can't be read.
-pub(crate) fn examine(config: &ConfigFile) -> Result<(Option<Policy>, Vec<Diagnostic>), Error> {
-    let read = match config.remote()? {
-        None => read_file(config.file())?,
-        Some(mut remote) => match fetched(&mut remote)? {
-            Ok(document) => read_document(&remote, &document),
-            Err(failure) => {
-                let document = last_good(&remote, vec![failure.finding(remote.name())])?;
-                let copy = remote.copy().file().display();
-                remark(&format!("{}: {failure}; this is the copy in {copy}", remote.name()));
-                read_document(&remote, &document)
-            }
-        },
-    };
-    Ok((read.policy, read.findings))
+pub(crate) fn examine(config: &ConfigFile) -> Result<PolicyRead, Error> {
+    read(config, |remote, failure| {
+        let document = last_good(remote, vec![failure.finding(remote.name())])?;
+        let copy = remote.copy().file().display();
+        remark(&format!("{}: {failure}; this is the copy in {copy}", remote.name()));
+        Ok(document)
+    })
 }
 
 /// The policy as it is now, with all findings. A copy does not count.
@@ -157,15 +150,21 @@ pub(crate) fn examine(config: &ConfigFile) -> Result<(Option<Policy>, Vec<Diagno
 /// # Errors
 /// Where the policy can't be read.
 pub(crate) fn read_now(config: &ConfigFile) -> Result<PolicyRead, Error> {
-    let Some(mut remote) = config.remote()? else { return read_file(config.file()) };
-    let document = fetched(&mut remote)?;
-    let document =
-        document.map_err(|failure| Error::Findings(vec![failure.finding(remote.name())]))?;
-    Ok(read_document(&remote, &document))
+    read(config, |remote, failure| Err(Error::Findings(vec![failure.finding(remote.name())])))
 }
 
-fn read_file(file: &Path) -> Result<PolicyRead, Error> {
-    publication::read_policy(file).map_err(|error| no_policy(file, &error))
+/// Reads the file or asks the server; `instead` of an answer.
+fn read(
+    config: &ConfigFile,
+    instead: impl FnOnce(&Remote, Failure) -> Result<Document, Error>,
+) -> Result<PolicyRead, Error> {
+    let Some(mut remote) = config.remote()? else {
+        let file = config.file();
+        return publication::read_policy(file).map_err(|error| no_policy(file, &error));
+    };
+    let fetched = control_runtime()?.block_on(fetch(&mut remote));
+    let document = fetched.or_else(|failure| instead(&remote, failure))?;
+    Ok(read_document(&remote, &document))
 }
 
 pub(crate) fn read_document(remote: &Remote, document: &Document) -> PolicyRead {
@@ -187,10 +186,6 @@ pub(crate) fn last_good(remote: &Remote, mut findings: Vec<Diagnostic>) -> Resul
     })
 }
 
-fn fetched(remote: &mut Remote) -> Result<Result<Document, Failure>, Error> {
-    Ok(control_runtime()?.block_on(fetch(remote)))
-}
-
 /// The document on the server.
 pub(crate) async fn fetch(remote: &mut Remote) -> Result<Document, Failure> {
     match remote.fetch().await? {
@@ -204,15 +199,13 @@ pub(crate) async fn fetch(remote: &mut Remote) -> Result<Document, Failure> {
 ///
 /// # Errors
 /// All errors of the policy.
-pub(crate) fn good(
-    (policy, findings): (Option<Policy>, Vec<Diagnostic>),
-) -> Result<(Policy, Vec<Diagnostic>), Error> {
-    match policy {
-        Some(policy) => Ok((policy, findings)),
-        None => Err(Error::Findings(
-            findings.into_iter().filter(|one| one.severity == Severity::Error).collect(),
-        )),
+pub(crate) fn good(read: PolicyRead) -> Result<(Policy, Vec<Diagnostic>), Error> {
+    let PolicyRead { policy, mut findings, .. } = read;
+    if let Some(policy) = policy {
+        return Ok((policy, findings));
     }
+    findings.retain(|one| one.severity == Severity::Error);
+    Err(Error::Findings(findings))
 }
 
 /// A good policy with its warnings and notes, after its own tests. `name` is that of the policy.
@@ -223,7 +216,7 @@ pub(crate) fn after_trial(
     read: PolicyRead,
     name: &str,
 ) -> Result<(Policy, Vec<Diagnostic>), Error> {
-    let (policy, mut findings) = good((read.policy, read.findings))?;
+    let (policy, mut findings) = good(read)?;
     let failures = trial::findings(&policy, name);
     if failures.iter().any(|one| one.severity == Severity::Error) {
         return Err(Error::Findings(failures));

@@ -29,6 +29,11 @@ pub(crate) enum Error {
     Output(io::Error),
 }
 
+/// A verb refuses with this sentence.
+pub(crate) fn refuse<T>(sentence: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Refused(sentence.into()))
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)

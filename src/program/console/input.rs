@@ -8,7 +8,11 @@ use std::{
     path::Path,
 };
 
-use crate::{base::escape, program::console::exit::Error, state::publication};
+use crate::{
+    base::escape,
+    program::console::exit::{Error, refuse},
+    state::publication,
+};
 
 /// The longest line, in octets. Every header line and User-Agent that a server accepts fits.
 const MAX_LINE: u64 = 1 << 20;
@@ -65,7 +69,7 @@ pub(crate) fn lines(
         }
         if line.len() as u64 > MAX_LINE {
             let what = "a line of more than 1 MiB (check that this is the right input)";
-            return Some(Err(Error::Refused(format!("{name}:{number}: {what}"))));
+            return Some(refuse(format!("{name}:{number}: {what}")));
         }
         if line.last() == Some(&b'\r') {
             line.pop();
@@ -89,7 +93,7 @@ pub(crate) fn too_large(name: &str, most: usize) -> Error {
 pub(crate) fn agrees(question: &str) -> Result<bool, Error> {
     if !io::stdin().is_terminal() {
         let hint = "say --yes";
-        return Err(Error::Refused(format!("nothing is written: no terminal to ask on ({hint})")));
+        return refuse(format!("nothing is written: no terminal to ask on ({hint})"));
     }
     write!(io::stderr(), "{question} [y/N] ")?;
     let mut answer = String::new();

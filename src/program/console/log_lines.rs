@@ -36,20 +36,9 @@ const MOST_WAITING: usize = 2_048;
 /// What became of the lines.
 #[derive(Clone, Debug)]
 pub(crate) struct LineCounts {
-    dropped: ErrorCounter,
-    written: Arc<AtomicU64>,
-}
-
-impl LineCounts {
-    /// The lines that found no room.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped.dropped_lines() as u64
-    }
-
-    /// The lines that are written.
-    pub(crate) fn written(&self) -> u64 {
-        self.written.load(Ordering::Relaxed)
-    }
+    /// Those that found no room.
+    pub(crate) dropped: ErrorCounter,
+    pub(crate) written: Arc<AtomicU64>,
 }
 
 /// Standard error without its lock, which a thread that waits would hold.

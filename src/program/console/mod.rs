@@ -4,10 +4,10 @@
 //! config, start         the policy as an option, and at the start of a server
 //! database              the file and the server of its database
 //! site                  the site that the options name
-//! input, robots_file, web    files, standard input, pages of the web
+//! input, web            files, standard input, pages of the web
 //! output, screen, table, destination    lines, the terminal, tables, files that are written
 //! exit                  exit codes and errors
-//! completions, span     words that a shell completes; spans of time
+//! completions           words that a shell completes
 //! runtime               the runtime of everything that waits
 //! ```
 //!
@@ -22,11 +22,9 @@ mod exit;
 pub(crate) mod input;
 mod log_lines;
 mod output;
-pub(crate) mod robots_file;
 mod runtime;
 mod screen;
 pub(crate) mod site;
-mod span;
 mod start;
 mod table;
 pub(crate) mod web;
@@ -35,12 +33,11 @@ pub(crate) use self::{
     config::{
         ConfigFile, after_trial, examine, good, load, load_with_database, no_policy, read_now,
     },
-    exit::{Error, Exit},
+    exit::{Error, Exit, refuse},
     log_lines::{LineCounts, log_to_stderr},
     output::{Format, json, remark},
     runtime::control_runtime,
     screen::Screen,
-    span::Span,
     start::AtStart,
     table::{Cell, Colour, Column, Table},
 };

@@ -11,7 +11,10 @@ use crate::{
     },
 };
 
-use super::{database, exit::Error};
+use super::{
+    database,
+    exit::{Error, refuse},
+};
 
 /// The site that serves this host or has this name; the only site if no host is given.
 pub(crate) fn find<'b>(rulebook: &'b Rulebook, host: Option<&str>) -> Result<&'b Site, Error> {
@@ -20,7 +23,7 @@ pub(crate) fn find<'b>(rulebook: &'b Rulebook, host: Option<&str>) -> Result<&'b
     let Some(host) = host else {
         return match sites {
             [only] => Ok(only),
-            _ => Err(Error::Refused(format!("name the site with --site (one of {})", names()))),
+            _ => refuse(format!("name the site with --site (one of {})", names())),
         };
     };
     let host = host.to_ascii_lowercase();
@@ -38,10 +41,10 @@ pub(crate) fn find<'b>(rulebook: &'b Rulebook, host: Option<&str>) -> Result<&'b
 pub(crate) fn known_edition(site: &Site) -> Result<&Edition, Error> {
     if site.edition().is_provisional() {
         let (name, source) = (&site.name, site.source.as_str());
-        return Err(Error::Refused(format!(
+        return refuse(format!(
             "{name} publishes the robots.txt of its origin (source: {source}), which is not in the \
              database (set 'violations.database' and run 'beadle serve', or fetch /robots.txt)"
-        )));
+        ));
     }
     Ok(site.edition())
 }

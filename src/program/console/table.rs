@@ -1,6 +1,10 @@
 //! A table that fits a width: the most important columns first, long cells cut.
 
+use std::io::{self, Write};
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::screen::Screen;
 
 /// The blanks between two columns.
 const GAP: usize = 2;
@@ -19,6 +23,16 @@ pub(crate) struct Column {
     /// The width with which a long column is still of use.
     pub(crate) least: usize,
     pub(crate) is_number: bool,
+}
+
+impl Column {
+    pub(crate) const fn text(heading: &'static str, rank: u8, least: usize) -> Self {
+        Self { heading, rank, least, is_number: false }
+    }
+
+    pub(crate) const fn number(heading: &'static str, rank: u8, least: usize) -> Self {
+        Self { heading, rank, least, is_number: true }
+    }
 }
 
 /// A cell.
@@ -59,8 +73,7 @@ impl Table {
     pub(crate) fn fit(
         columns: &[Column],
         rows: &[Vec<Cell>],
-        width: Option<usize>,
-        has_colours: bool,
+        Screen { width, has_colours }: Screen,
         more_rows: bool,
     ) -> Self {
         let natural = natural(columns, rows, more_rows);
@@ -73,6 +86,12 @@ impl Table {
             Some((at, *column, width))
         });
         Self { columns: columns.collect(), is_cut: width.is_some(), has_colours }
+    }
+
+    /// Prints the heading and these rows.
+    pub(crate) fn print(&self, rows: &[Vec<Cell>], out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.heading())?;
+        rows.iter().try_for_each(|row| writeln!(out, "{}", self.line(row)))
     }
 
     /// Whether these columns fit the width uncut.
@@ -189,8 +208,8 @@ mod tests {
 
     use super::*;
 
-    const fn column(heading: &'static str, rank: u8, least: usize) -> Column {
-        Column { heading, rank, least, is_number: false }
+    const fn screen(width: Option<usize>, has_colours: bool) -> Screen {
+        Screen { width, has_colours }
     }
 
     fn row(cells: &[&str]) -> Vec<Cell> {
@@ -199,7 +218,8 @@ mod tests {
 
     #[test]
     fn less_important_columns_go_first_and_long_cells_are_cut() {
-        let columns = [column("WHO", 0, 6), column("WHY", 2, 6), column("WHAT", 1, 6)];
+        let columns =
+            [Column::text("WHO", 0, 6), Column::text("WHY", 2, 6), Column::text("WHAT", 1, 6)];
         let rows = [row(&["GPTBot", "because", "/a/long/path"]), row(&["x", "y", "z"])];
         for (width, expected) in [
             (
@@ -220,7 +240,7 @@ mod tests {
             (Some(7), ["WHO", "GPTBot", "x"]),
             (Some(3), ["WHO", "GPTBot", "x"]),
         ] {
-            let table = Table::fit(&columns, &rows, width, false, false);
+            let table = Table::fit(&columns, &rows, screen(width, false), false);
             let lines = [table.heading(), table.line(&rows[0]), table.line(&rows[1])];
             assert_eq!(lines, expected, "{width:?}");
         }
@@ -243,10 +263,10 @@ mod tests {
 
     #[test]
     fn colours_are_no_part_of_the_width() {
-        let columns = [column("A", 0, 3), column("B", 1, 3)];
+        let columns = [Column::text("A", 0, 3), Column::text("B", 1, 3)];
         let cell = Cell { text: "block".to_owned(), colour: Colour::Red, kept_end: 0 };
         let rows = [vec![cell, Cell::from("x".to_owned())]];
-        let table = Table::fit(&columns, &rows, Some(40), true, false);
+        let table = Table::fit(&columns, &rows, screen(Some(40), true), false);
         assert_eq!(table.line(&rows[0]), "\x1b[31mblock\x1b[0m  x");
         assert_eq!(table.heading(), "\x1b[1mA      B\x1b[0m");
     }
@@ -259,9 +279,9 @@ mod tests {
             least in prop::collection::vec(1_usize..12, 4),
         ) {
             let columns: Vec<_> =
-                least.iter().zip([2, 0, 3, 1]).map(|(&least, rank)| column("H", rank, least)).collect();
+                least.iter().zip([2, 0, 3, 1]).map(|(&least, rank)| Column::text("H", rank, least)).collect();
             let rows = [cells.iter().map(|text| Cell { kept_end: 3, ..text.clone().into() }).collect()];
-            let table = Table::fit(&columns, &rows, Some(width), false, false);
+            let table = Table::fit(&columns, &rows, screen(Some(width), false), false);
             prop_assert!(table.line(&rows[0]).width() <= width);
         }
     }

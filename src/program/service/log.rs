@@ -1,6 +1,9 @@
 //! Log lines that are dropped because standard error is not read.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use crate::{base::metrics::Metrics, program::console::LineCounts};
 
@@ -12,7 +15,8 @@ pub(super) async fn watch(lines: LineCounts, metrics: Arc<Metrics>) {
     let (mut dropped, mut written, mut unread) = (0, 0, 0);
     loop {
         tokio::time::sleep(EVERY).await;
-        let (new, now) = (lines.dropped() - dropped, lines.written());
+        let new = lines.dropped.dropped_lines() as u64 - dropped;
+        let now = lines.written.load(Ordering::Relaxed);
         let is_stuck = now == std::mem::replace(&mut written, now);
         dropped += new;
         unread += new;

@@ -8,6 +8,7 @@
 //! May use: everything. Must not know: cli.
 
 use std::{
+    net::TcpListener,
     os::fd::OwnedFd,
     path::Path,
     sync::{
@@ -44,7 +45,7 @@ use crate::{
 };
 
 use self::signals::{Order, Signals};
-pub(crate) use self::{admin_access::admin_token, signals::Control, sockets::Inheritance};
+pub(crate) use self::{admin_access::admin_token, signals::Control};
 use self::{
     admin_access::{admin_access, admin_hosts, read_counts},
     announce::announce,
@@ -104,12 +105,12 @@ impl Service {
     pub(crate) async fn start(
         policy: Policy,
         file: &Path,
-        inheritance: Inheritance,
+        inherited: Vec<TcpListener>,
         signals: &mut Signals,
     ) -> Result<Option<Self>, Error> {
         let addresses: Vec<_> = policy.server.addresses_by_key().collect();
         let metrics = Arc::new(Metrics::new());
-        let sockets = Sockets::bind(&addresses, inheritance);
+        let sockets = Sockets::bind(&addresses, inherited);
         let (mut sockets, certificates) = match (sockets, Certificates::read(&policy, &metrics)) {
             (Ok(sockets), Ok(certificates)) => (sockets, Arc::new(certificates)),
             (sockets, certificates) => {
@@ -240,10 +241,10 @@ impl Service {
             false => systemd::ready(),
         }
         let in_fleet = self.exchange.is_some();
-        let ended_by = end(&mut signals, &reloads, &self.sockets, in_fleet).await;
-        match ended_by {
-            Ended::By(_) => systemd::stopping(),
-            Ended::Succeeded(process) => {
+        let (signal, successor) = end(&mut signals, &reloads, &self.sockets, in_fleet).await;
+        match successor {
+            None => systemd::stopping(),
+            Some(process) => {
                 systemd::succeeded_by(process);
                 self.tasks.iter().for_each(AbortHandle::abort);
             }
@@ -251,10 +252,7 @@ impl Service {
         self.ready.store(false, Ordering::Release);
         // Another process may bind their addresses.
         self.sockets.clear();
-        tracing::info!(
-            signal = ended_by.signal(),
-            "no new connections; completing requests in progress"
-        );
+        tracing::info!(signal, "no new connections; completing requests in progress");
         let first_signal_at = Instant::now();
         let second_signal = async {
             // A shell may send one signal to the process and to its group.
@@ -288,34 +286,17 @@ impl Service {
     }
 }
 
-/// What ended the time of serving.
-#[derive(Clone, Copy, Debug)]
-enum Ended {
-    /// This signal.
-    By(&'static str),
-    /// A successor serves: the process with this ID.
-    Succeeded(u32),
-}
-
-impl Ended {
-    const fn signal(self) -> &'static str {
-        match self {
-            Self::By(signal) => signal,
-            Self::Succeeded(_) => "SIGUSR2",
-        }
-    }
-}
-
-/// Waits for the end: a signal, or a successor that serves.
+/// Waits for the end: a signal, or a successor that serves. Returns the signal, and the process ID of the
+/// successor.
 async fn end(
     signals: &mut Signals,
     reloads: &Reloads,
     sockets: &[OwnedFd],
     is_in_fleet: bool,
-) -> Ended {
+) -> (&'static str, Option<u32>) {
     loop {
         match signals.next(reloads).await {
-            Order::End(signal) => return Ended::By(signal),
+            Order::End(signal) => return (signal, None),
             Order::Successor if is_in_fleet => tracing::error!(
                 "no successor: two processes can't be one node of a fleet; restart one node after \
                  the other"
@@ -324,12 +305,12 @@ async fn end(
                 tracing::info!("a new process starts, which takes over the listening sockets");
                 let started = tokio::select! {
                     started = successor::start(sockets) => started,
-                    signal = signals.end(reloads) => return Ended::By(signal),
+                    signal = signals.end(reloads) => return (signal, None),
                 };
                 match started {
                     Ok(process) => {
                         tracing::info!(process, "the new process serves");
-                        return Ended::Succeeded(process);
+                        return ("SIGUSR2", Some(process));
                     }
                     Err(error) => tracing::error!(%error, "no successor: this process goes on"),
                 }

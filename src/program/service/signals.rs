@@ -1,5 +1,7 @@
 //! Signals that the server handles, from its first moment on.
 
+use std::net::TcpListener;
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::{
@@ -7,14 +9,15 @@ use crate::{
     state::publication::Reloads,
 };
 
-use super::sockets::Inheritance;
+use super::sockets;
 
 /// The runtime for everything except requests, with handlers of signals, and the sockets that the
 /// program inherits.
 pub(crate) struct Control {
     pub(crate) runtime: tokio::runtime::Runtime,
     pub(crate) signals: Signals,
-    pub(crate) inheritance: Inheritance,
+    /// Those that listen already, before the policy is read.
+    pub(crate) inherited: Vec<TcpListener>,
 }
 
 impl Control {
@@ -24,10 +27,10 @@ impl Control {
         // thread, which takes its time on a busy machine.
         let first = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         drop(first.block_on(async { signal(SignalKind::hangup()) })?);
-        let inheritance = Inheritance::of_environment()?;
+        let inherited = sockets::inherited()?;
         let runtime = control_runtime()?;
         let signals = runtime.block_on(async { Signals::install() })?;
-        Ok(Self { runtime, signals, inheritance })
+        Ok(Self { runtime, signals, inherited })
     }
 }
 

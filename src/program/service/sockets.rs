@@ -21,34 +21,22 @@ use super::successor;
 /// `net.core.somaxconn`.
 const BACKLOG: u32 = 4_096;
 
-/// Sockets that listen already, before the policy is read.
-#[derive(Debug, Default)]
-pub(crate) struct Inheritance(Vec<TcpListener>);
-
 /// The sockets of a policy, by their addresses.
 #[derive(Debug)]
 pub(super) struct Sockets(Vec<(SocketAddr, TcpListener)>);
 
-impl Inheritance {
-    /// The sockets that systemd passes by `LISTEN_FDS`, or any program that does the same. To be
-    /// called before the first thread, because it removes these variables.
-    ///
-    /// # Errors
-    /// A descriptor is no TCP socket.
-    pub(crate) fn of_environment() -> Result<Self, Error> {
-        let mut passed = ListenFd::from_env();
-        let sockets = (0..passed.len()).filter_map(|at| passed.take_tcp_listener(at).transpose());
-        let sockets = sockets.collect::<io::Result<_>>().map_err(|error| {
-            let hint = "the socket unit may have TCP sockets alone, with Accept=no";
-            Error::Refused(format!("socket activation: {error} ({hint})"))
-        })?;
-        Ok(Self(sockets))
-    }
-
-    /// Sockets that the caller has bound.
-    pub(crate) const fn of(sockets: Vec<TcpListener>) -> Self {
-        Self(sockets)
-    }
+/// The sockets that systemd passes by `LISTEN_FDS`, or any program that does the same. To be called before
+/// the first thread, because it removes these variables.
+///
+/// # Errors
+/// A descriptor is no TCP socket.
+pub(super) fn inherited() -> Result<Vec<TcpListener>, Error> {
+    let mut passed = ListenFd::from_env();
+    let sockets = (0..passed.len()).filter_map(|at| passed.take_tcp_listener(at).transpose());
+    sockets.collect::<io::Result<_>>().map_err(|error| {
+        let hint = "the socket unit may have TCP sockets alone, with Accept=no";
+        Error::Refused(format!("socket activation: {error} ({hint})"))
+    })
 }
 
 impl Sockets {
@@ -59,11 +47,11 @@ impl Sockets {
     /// address in the policy.
     pub(super) fn bind(
         addresses: &[(&'static str, SocketAddr)],
-        inheritance: Inheritance,
+        already_listening: Vec<TcpListener>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let (mut sockets, mut findings) = (Vec::new(), Vec::new());
         let mut inherited = Vec::new();
-        for socket in inheritance.0 {
+        for socket in already_listening {
             match socket.local_addr() {
                 Ok(address) => inherited.push((address, socket)),
                 Err(error) => findings.push(Diagnostic::error("server.listen", error.to_string())),
@@ -151,11 +139,9 @@ mod tests {
     async fn an_inherited_socket_serves_its_address_and_the_others_are_bound() {
         let ((inherited, socket), (free, other)) = (free(), free());
         drop(other);
-        let mut sockets = Sockets::bind(
-            &[("server.listen", free), ("server.admin", inherited)],
-            Inheritance::of(vec![socket]),
-        )
-        .expect("both can be used");
+        let mut sockets =
+            Sockets::bind(&[("server.listen", free), ("server.admin", inherited)], vec![socket])
+                .expect("both can be used");
         for address in [inherited, free] {
             let socket = sockets.take(address).expect("it is there");
             assert_eq!(socket.local_addr().ok(), Some(address));
@@ -166,7 +152,7 @@ mod tests {
     #[tokio::test]
     async fn each_unusable_address_is_a_finding() {
         let ((taken, _socket), (unclaimed, inherited)) = (free(), free());
-        let findings = Sockets::bind(&[("server.admin", taken)], Inheritance::of(vec![inherited]));
+        let findings = Sockets::bind(&[("server.admin", taken)], vec![inherited]);
         let findings = findings.expect_err("neither can be used");
         assert_eq!(findings[0].code, "server.admin", "the key that has the address");
         let messages: Vec<_> = findings.into_iter().map(|one| one.message).collect();
@@ -178,8 +164,8 @@ mod tests {
     async fn a_socket_is_held_from_the_check_on() {
         let (address, socket) = free();
         drop(socket);
-        let _sockets = Sockets::bind(&[("server.listen", address)], Inheritance::default())
-            .expect("it is free");
+        let _sockets =
+            Sockets::bind(&[("server.listen", address)], Vec::new()).expect("it is free");
         assert!(TcpListener::bind(address).is_err());
     }
 }

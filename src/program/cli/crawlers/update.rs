@@ -1,22 +1,23 @@
 //! `beadle crawlers update`: a newer catalogue without a newer program.
 
 use std::{
-    io::Write,
+    fs::Permissions,
+    io::{self, Write},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
 use serde::Serialize;
 
-use super::catalogue_target::Destination;
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},
-        escape,
+        escape, whole_file,
     },
-    program::console::{ConfigFile, Error, Exit, Format, control_runtime, json},
+    program::console::{ConfigFile, Error, Exit, Format, control_runtime, json, no_policy, refuse},
     rules::{
         crawlers::{CatalogueFile, Changes},
-        policy::{self, MAX_CATALOGUE_BYTES, read_catalogue_file},
+        policy::{self, MAX_CATALOGUE_BYTES, built_in_catalogue_file, read_catalogue_file},
     },
     state::publication,
 };
@@ -84,7 +85,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let destination = Destination::find(args.to.as_deref(), args.config.file())?;
     if std::fs::metadata(&destination.to).is_ok_and(|found| !found.is_file()) {
         let to = escape::path(&destination.to);
-        return Err(Error::Refused(format!("{to}: not a regular file (name a file with --to)")));
+        return refuse(format!("{to}: not a regular file (name a file with --to)"));
     }
     let bytes = read(&args.from, destination.evidence.as_ref())?;
     let in_use = destination.in_use();
@@ -212,4 +213,76 @@ fn some(
         writeln!(out, "{label:<8} and {more} more (--format json has all)")?;
     }
     Ok(())
+}
+
+/// The catalogue file, and the policy that names it.
+struct Destination {
+    to: PathBuf,
+    /// The policy that names the file.
+    policy: Option<PathBuf>,
+    /// How that policy fetches.
+    evidence: Option<policy::Evidence>,
+}
+
+impl Destination {
+    /// The file `to`, else the one that the policy file names.
+    fn find(to: Option<&Path>, file: &Path) -> Result<Self, Error> {
+        if let Some(to) = to {
+            return Ok(Self { to: to.to_owned(), policy: None, evidence: None });
+        }
+        let unreadable = |error: io::Error| no_policy(file, &error);
+        let mut read = publication::read_policy(file).map_err(unreadable)?;
+        let names = read.catalogue_file.clone();
+        if read.policy.is_none() && names.is_some() {
+            // The named file may be missing or broken; an update repairs it.
+            let built_in = |_: &Path| Ok(policy::BUILT_IN_CATALOGUE.as_bytes().to_vec());
+            let again = publication::read_policy_with(file, built_in).map_err(unreadable)?;
+            if again.policy.is_some() {
+                read = again;
+            }
+        }
+        let Some(policy) = read.policy else { return Err(Error::Findings(errors(read.findings))) };
+        let Some(to) = names else {
+            return refuse(format!(
+                "{} names no catalogue file (add a line such as 'catalogue: crawlers.yaml', or \
+                 name the file with --to)",
+                file.display()
+            ));
+        };
+        Ok(Self { to, policy: Some(file.to_owned()), evidence: policy.evidence })
+    }
+
+    /// The catalogue in use: the file's, else the built-in one.
+    fn in_use(&self) -> CatalogueFile {
+        let bytes = publication::read_catalogue_file(&self.to).ok();
+        let read = bytes.and_then(|bytes| read_catalogue_file("", &bytes).ok());
+        read.unwrap_or_else(built_in_catalogue_file)
+    }
+
+    /// The errors of the policy with a catalogue of these bytes, and a warning about a catalogue
+    /// that is older than the built-in one.
+    fn objections(&self, bytes: &[u8]) -> Result<Vec<Diagnostic>, Error> {
+        let Some(file) = &self.policy else { return Ok(Vec::new()) };
+        let read = publication::read_policy_with(file, |_| Ok(bytes.to_vec()))
+            .map_err(|error| no_policy(file, &error))?;
+        let is_objection = |one: &Diagnostic| {
+            one.severity == Severity::Error || one.code == "policy.old_catalogue"
+        };
+        Ok(read.findings.into_iter().filter(is_objection).collect())
+    }
+
+    /// Writes a new file beside the old one and renames it, so that the file is always complete.
+    fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        // A link stays, and the file behind it is replaced.
+        let to = std::fs::canonicalize(&self.to).unwrap_or_else(|_| self.to.clone());
+        let old = std::fs::metadata(&to).ok();
+        whole_file::replace(&to, bytes, |new| match &old {
+            Some(old) => new.set_permissions(old.permissions()),
+            None => new.set_permissions(Permissions::from_mode(0o644)),
+        })
+    }
+}
+
+fn errors(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    findings.into_iter().filter(|finding| finding.severity == Severity::Error).collect()
 }

@@ -11,7 +11,7 @@ use self::progress::Bar;
 use super::report::{Format, save, screen};
 use crate::{
     formats::access_log,
-    program::console::{ConfigFile, Error, Exit, database::location, load, remark, robots_file},
+    program::console::{ConfigFile, Error, Exit, database::location, load, refuse, remark, web},
     records::{
         record::{Edition, Violation},
         tally::Claimant,
@@ -95,7 +95,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let format = args.log_format.as_deref().map(access_log::Format::of).transpose();
     let format = format.map_err(|unknown| Error::Refused(unknown.to_string()))?;
     let (basis, name) = basis(args)?;
-    let mut remarks = remarks(&basis);
+    let unknown = unknown(&basis);
     let other = args.against.as_deref().map(|file| args.config.at(file));
     let against = other.map(|config| basis_of(args, &config)).transpose()?;
     let own = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
@@ -104,7 +104,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let logs = Logs::open(sources(&args.logs), format, threads).map_err(refused)?;
     let (judge, findings) = Judge::new(basis, against, args.site.clone())?;
     findings.iter().for_each(|finding| remark(&finding.to_string()));
-    remarks.extend(formats(&logs));
+    let remarks: Vec<String> = unknown.into_iter().chain(formats(&logs)).collect();
     let mut bar = Bar::start();
     if args.violations {
         let (tally, _) = records(args, judge, logs, &mut bar, out)?;
@@ -162,8 +162,7 @@ fn records(
         Format::Json => jsonl::push,
         Format::Text => push_text,
         Format::Markdown | Format::Html => {
-            let sentence = "--violations prints text or json (take another --format)";
-            return Err(Error::Refused(sentence.to_owned()));
+            return refuse("--violations prints text or json (take another --format)");
         }
     };
     let mut waiting = Vec::new();
@@ -219,7 +218,7 @@ fn sources(logs: &[PathBuf]) -> Vec<Source> {
 fn basis(args: &Args) -> Result<(Basis, String), Error> {
     match &args.robots_txt {
         Some(from) => {
-            let basis = Basis::of_robots_txt(robots_file::read(from)?.into());
+            let basis = Basis::of_robots_txt(web::robots_txt(from)?.into());
             let basis = basis.map_err(|findings| Error::Findings(findings.0))?;
             Ok((basis, format!("the robots.txt {from}")))
         }
@@ -233,39 +232,37 @@ fn basis_of(args: &Args, config: &ConfigFile) -> Result<Basis, Error> {
         let editions = editions(&policy)?;
         return Ok(Basis::with_history(policy, editions));
     }
-    let origin = args.origin_robots_txt.as_deref().map(robots_file::read).transpose()?;
+    let origin = args.origin_robots_txt.as_deref().map(web::robots_txt).transpose()?;
     Ok(Basis::of(policy, origin.map(Into::into)))
 }
 
 fn editions(policy: &Policy) -> Result<Vec<Edition>, Error> {
     let Some(database) = location(policy)? else {
-        let sentence = "the policy has no database, so no editions are known \
-             (add 'violations.database', or leave out --history)";
-        return Err(Error::Refused(sentence.to_owned()));
+        return refuse(
+            "the policy has no database, so no editions are known \
+             (add 'violations.database', or leave out --history)",
+        );
     };
     Ok(database.open()?.editions(None, None)?)
 }
 
-/// Sentences about what is not known here.
-fn remarks(basis: &Basis) -> Vec<String> {
-    let sites = basis.unknown_origins();
-    if sites.is_empty() {
-        return Vec::new();
-    }
-    vec![format!(
-        "The robots.txt of the origin of {} is not known here, so none of its rules is enforced (name it \
-         with --origin-robots-txt).",
-        sites.join(", ")
-    )]
+/// A sentence about what is not known here.
+fn unknown(basis: &Basis) -> Option<String> {
+    let sites = basis.unknown_origins().join(", ");
+    let sentence = format!(
+        "The robots.txt of the origin of {sites} is not known here, so none of its rules is enforced (name \
+         it with --origin-robots-txt)."
+    );
+    (!sites.is_empty()).then_some(sentence)
 }
 
 /// A sentence about the formats of the logs.
-fn formats(logs: &Logs) -> Vec<String> {
+fn formats(logs: &Logs) -> Option<String> {
     let formats = logs.formats();
     let named = formats.iter().map(|(name, count)| match count {
         1 => name.clone(),
         several => format!("{name} ({several} logs)"),
     });
     let named: Vec<String> = named.collect();
-    if named.is_empty() { Vec::new() } else { vec![format!("Log format: {}.", named.join(", "))] }
+    (!named.is_empty()).then(|| format!("Log format: {}.", named.join(", ")))
 }

@@ -10,9 +10,7 @@ use jiff::Timestamp;
 pub(super) use self::args::Args;
 use self::{
     args::{By, Format},
-    columns::Columns,
-    forms::{Entry, Forms},
-    printer::Printer,
+    listing::{Columns, Entry, Forms, Printer},
     record_source::Source,
 };
 use crate::{
@@ -22,13 +20,9 @@ use crate::{
 };
 
 mod args; // the options
-mod columns; // a record as a row of a table
 mod count_rows; // violations counted by one value
-mod forms; // the form of a path, beside its record
-mod hours; // counts by hour
-mod printer; // records as text, JSON lines or CSV
-mod record_source; // the database, or the JSON lines
-mod recount; // counts by hour, or record by record
+mod listing; // records as text, JSON lines or CSV
+mod record_source; // the database with its counts by hour, or the JSON lines
 mod remarks; // sentences on standard error
 mod selection; // the options as a filter
 
@@ -68,7 +62,8 @@ fn list(
     let entries = forms.entries(&listing.records)?;
     // Without a reason, only a record that its id names is of another form.
     let has_forms = filter.is_of_forms() || entries.iter().any(Entry::is_of_form);
-    let columns = Columns::new(policy, printer::has_sites(policy, filter.site.as_ref()), has_forms);
+    let has_sites = policy.sites.len() > 1 && filter.site.is_none();
+    let columns = Columns::new(policy, has_sites, has_forms);
     let printer = Printer::start((args.format, args.follow), columns, &entries, out)?;
     printer.print(&entries, out)?;
     let mut unreadable = listing.unreadable;
@@ -110,10 +105,10 @@ fn count(
     filter: &Filter,
     out: &mut dyn Write,
 ) -> Result<Exit, Error> {
-    let is_by_hour = source.hours().is_some() && recount::can_answer(by, filter);
+    let is_by_hour = source.hours().is_some() && count_rows::can_answer(by, filter);
     let counts = match is_by_hour {
-        true => recount::of_hours(by, source, filter)?,
-        false => recount::of_records(by, source, filter)?,
+        true => count_rows::of_hours(by, source, filter)?,
+        false => count_rows::of_records(by, source, filter)?,
     };
     if counts.violations > 0 || format == Format::Csv {
         counts.print(by, (format, filter), out)?;

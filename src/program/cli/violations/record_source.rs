@@ -1,18 +1,20 @@
-//! The place to read records from: the database, or the JSON lines.
+//! The place to read records from: the database with its counts by hour, or the JSON lines.
 
 use std::{ops::ControlFlow, path::PathBuf};
 
-use super::hours::{self, Unrecorded};
+use jiff::Timestamp;
+
 use crate::{
-    program::console::{Error, database},
+    program::console::{Error, database, refuse},
     records::{
+        counts::{Counted, Question},
         record::{self, Filter, Listing, NameFound, NameKind},
         violations::{
             Store,
             jsonl::{self, Line},
         },
     },
-    review::report::terms::Recorded,
+    review::report::terms::{Recorded, counted_spellings},
     rules::policy::{Log, Policy},
 };
 
@@ -27,14 +29,11 @@ impl Source {
         match (database::location(policy)?, &policy.violations.log) {
             (Some(location), _) => Ok(Self::Database(database::open(&location)?)),
             (None, Some(Log::File(file))) => Ok(Self::Lines(file.clone())),
-            (None, Some(Log::Stdout)) => Err(Error::Refused(
+            (None, Some(Log::Stdout)) => refuse(
                 "the records go to standard output and can't be read back (set \
-                 violations.database, or a file as violations.log)"
-                    .to_owned(),
-            )),
-            (None, None) => Err(Error::Refused(
-                "the policy keeps no records (set violations.database)".to_owned(),
-            )),
+                 violations.database, or a file as violations.log)",
+            ),
+            (None, None) => refuse("the policy keeps no records (set violations.database)"),
         }
     }
 
@@ -76,7 +75,7 @@ impl Source {
     pub(super) fn unrecorded(&self, filter: &Filter) -> Result<Unrecorded, Error> {
         match self {
             _ if filter.id.is_some() => Ok(Unrecorded::default()),
-            Self::Database(store) => hours::unrecorded(store, filter),
+            Self::Database(store) => unrecorded_by_hour(store, filter),
             Self::Lines(file) => {
                 let mut dropped = 0;
                 jsonl::scan(file, None, |_, line| {
@@ -103,4 +102,62 @@ impl Recorded for Source {
     fn published_files(&self) -> Result<Vec<Vec<u8>>, record::Error> {
         self.hours().map_or_else(|| Ok(Vec::new()), Recorded::published_files)
     }
+}
+
+/// The violations that are counted without a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Unrecorded {
+    /// Beyond the number that is recorded in detail.
+    pub(super) folded: u64,
+    /// Found no room.
+    pub(super) dropped: u64,
+}
+
+impl Unrecorded {
+    pub(super) const fn sum(self) -> u64 {
+        self.folded + self.dropped
+    }
+}
+
+/// The violations without a record in the hours of the span.
+fn unrecorded_by_hour(store: &Store, filter: &Filter) -> Result<Unrecorded, Error> {
+    let mut sum = Unrecorded::default();
+    if filter.reason.is_some() {
+        // They are counted without their reasons.
+        return Ok(sum);
+    }
+    for question in questions(filter) {
+        for Counted { key, folded, dropped, .. } in store.unrecorded(&question)? {
+            if key.first().is_some_and(|action| is_wanted(filter, action)) {
+                sum.folded += folded;
+                sum.dropped += dropped;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// Whether the filter selects an action.
+pub(super) fn is_wanted(filter: &Filter, action: &str) -> bool {
+    filter.action.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(action))
+}
+
+/// The questions to the counts.
+pub(super) fn questions(filter: &Filter) -> Vec<Question> {
+    let question = |product_token| Question {
+        since: filter.since.unwrap_or(Timestamp::MIN),
+        until: filter.until.unwrap_or(Timestamp::MAX),
+        site: filter.site.clone(),
+        product_token,
+        purpose: filter.purpose.clone(),
+        claimant: filter.claimant,
+        ..Question::default()
+    };
+    counted_spellings(filter.product_token.clone()).into_iter().map(question).collect()
+}
+
+/// The first hour that has counts, if it is after the start of the span.
+pub(super) fn first_hour(store: &Store, filter: &Filter) -> Result<Option<Timestamp>, Error> {
+    let Some(first) = store.first_counted_hour()? else { return Ok(None) };
+    Ok(Some(filter.since.map_or(first, |since| since.max(first))))
 }

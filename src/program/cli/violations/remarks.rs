@@ -3,8 +3,7 @@
 use jiff::{Timestamp, ToSpan, Unit};
 
 use super::{
-    hours::Unrecorded,
-    record_source::Source,
+    record_source::{Source, Unrecorded},
     selection::{described, noun},
 };
 use crate::{

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{
     base::escape::shown,
-    program::console::{Error, Span},
+    program::console::{Error, refuse},
     records::{
         record::{Filter, Violation, rule_line},
         tally::Claimant,
     },
-    review::report::terms::{Names, id, pattern, rule},
+    review::report::terms::{Names, disorder, id, pattern, rule, time},
     rules::policy::Policy,
 };
 
@@ -28,7 +28,7 @@ pub(super) fn filter(
     let site = args.site.as_deref().map(|text| names.site(source, text));
     let token = args.product_token.as_deref().map(|text| names.product_token(source, text));
     let purpose = args.purpose.as_deref().map(|text| names.purpose(source, text));
-    let span = Span::of(args.since.as_deref(), args.until.as_deref(), now)?;
+    let (since, until) = span(args.since.as_deref(), args.until.as_deref(), now)?;
     Ok(Filter {
         id: args.id.as_deref().map(id::read).transpose()?,
         path: args.path.as_deref().map(pattern).transpose()?,
@@ -38,14 +38,31 @@ pub(super) fn filter(
         product_token: token.transpose()?,
         purpose: purpose.transpose()?,
         claimant: args.impostors.as_deref().and_then(Claimant::of_word),
-        since: span.since,
-        until: span.until,
+        since,
+        until,
         action: args.action.clone(),
         reason: args.reason.clone(),
         limit: args.limit(),
         after_sequence: None,
         before_sequence: None,
     })
+}
+
+/// The times from `since` on and before `until`; `None` is no limit.
+fn span(
+    since: Option<&str>,
+    until: Option<&str>,
+    now: Timestamp,
+) -> Result<(Option<Timestamp>, Option<Timestamp>), Error> {
+    let time = |text| time(text, now);
+    let span = (since.map(time).transpose()?, until.map(time).transpose()?);
+    let (Some(from), Some(to)) = span else { return Ok(span) };
+    match disorder(from, to, until.unwrap_or_default()) {
+        None => Ok(span),
+        Some(repair) => {
+            refuse(format!("--until {to:.0} is not after --since {from:.0} ({repair})"))
+        }
+    }
 }
 
 /// The records that are counted. The numbers of a crawler are without its impostors, which have a row
@@ -100,6 +117,33 @@ pub(super) fn described(filter: &Filter) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn now() -> Timestamp {
+        "2026-11-20T12:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn an_end_that_is_not_after_the_start_is_refused() {
+        for (since, until, says) in [
+            ("24h", "1h", None),
+            ("2026-11-19", "2026-11-20", None),
+            ("1h", "24h", Some("swap the two")),
+            ("2026-11-19", "2026-11-19", Some("name the day after the last one")),
+            ("2026-11-19T00:00:00Z", "2026-11-19T00:00:00Z", Some("a later end")),
+            ("1h", "tomorrow", Some("'tomorrow' is not a time")),
+        ] {
+            let sentence = match span(Some(since), Some(until), now()) {
+                Err(Error::Refused(sentence)) => Some(sentence),
+                _ => None,
+            };
+            let is_as_expected = match (&sentence, says) {
+                (None, None) => true,
+                (Some(sentence), Some(says)) => sentence.contains(says),
+                _ => false,
+            };
+            assert!(is_as_expected, "{since} {until}: {sentence:?}");
+        }
+    }
 
     #[test]
     fn a_sentence_names_every_condition() {

@@ -5,14 +5,18 @@ use std::{io::Write, path::PathBuf};
 use serde_json::json;
 
 use crate::{
-    advice::comparison::text,
+    advice::comparison,
     base::escape::shown,
-    program::console::{ConfigFile, Error, Exit, Format, json, read_now, site},
+    program::{
+        cli::reload,
+        console::{
+            ConfigFile, Error, Exit, Format, after_trial, input::agrees, json, read_now, refuse,
+            remark, site,
+        },
+    },
     records::{record::PolicyEntry, violations::Store},
-    state::publication::PastPolicies,
+    state::publication::{PastPolicies, difference, read_policy_bytes, rewrite},
 };
-
-mod restoration; // the way back
 
 /// The most policies in a text, unless the operator says otherwise.
 const SHOWN: usize = 20;
@@ -27,9 +31,6 @@ const SHOWN: usize = 20;
 ///   beadle policy restore 12
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-#[command(mut_arg("config", |arg| arg.global(true)))]
-#[command(mut_arg("config_key", |arg| arg.global(true)))]
-#[command(mut_arg("config_copy", |arg| arg.global(true)))]
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
@@ -78,18 +79,18 @@ enum Verb {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let store = open(args)?;
-    let mut past = PastPolicies::new(&store, args.config.file(), restoration::STEPS);
+    let mut past = PastPolicies::new(&store, args.config.file(), STEPS);
     match args.verb {
         Verb::History { limit, format } => list(&store, &mut past, limit, format, out)?,
         Verb::Show { id, changes: false } => out.write_all(&file(&store, id)?)?,
         Verb::Show { id, changes: true } => {
             let (entry, before) = (entry(&store, id)?, store.policies(None, Some(id), 1)?.pop());
             let change = past.change(&entry, before.as_ref())?;
-            let lines = change.found().map_or_else(|| vec![change.summary()], text);
+            let lines = change.found().map_or_else(|| vec![change.summary()], comparison::text);
             lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         }
         Verb::Restore { id, yes } => {
-            return restoration::restore(&file(&store, id)?, &args.config, (id, yes), out);
+            return restore(&file(&store, id)?, &args.config, (id, yes), out);
         }
     }
     Ok(Exit::Fine)
@@ -103,7 +104,7 @@ fn open(args: &Args) -> Result<Store, Error> {
     let read = read_now(&args.config)?;
     let Some(policy) = read.policy.or(read.draft) else {
         let message = "the policy can't be read: name its database with --database";
-        return Err(Error::Refused(format!("{}: {message}", args.config.name())));
+        return refuse(format!("{}: {message}", args.config.name()));
     };
     Ok(Store::open_read_only(site::database(&policy)?)?)
 }
@@ -152,4 +153,51 @@ fn entry(store: &Store, id: i64) -> Result<PolicyEntry, Error> {
 
 fn file(store: &Store, id: i64) -> Result<Vec<u8>, Error> {
     Ok(store.policy_file(&entry(store, id)?.sha256)?.unwrap_or_default())
+}
+
+/// The steps of an exact search, as `beadle diff` takes.
+const STEPS: usize = 100_000_000;
+
+/// Restores the policy with this number. Asks first, unless the operator said yes.
+fn restore(
+    bytes: &[u8],
+    config: &ConfigFile,
+    (id, is_agreed): (i64, bool),
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let (name, place) = (format!("policy {id}"), shown(config.name()));
+    let (policy, _) = after_trial(read_policy_bytes(config.file(), &name, bytes.into()), &name)?;
+    let now = read_now(config)?;
+    if now.bytes == bytes {
+        writeln!(out, "{place} has this policy already")?;
+        return Ok(Exit::Fine);
+    }
+    match &now.policy {
+        Some(now) => {
+            let lines = comparison::text(&difference(now, &policy, STEPS));
+            lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        }
+        None => writeln!(out, "{place} has errors now, so nothing is compared")?,
+    }
+    out.flush()?;
+    if !is_agreed && !agrees(&format!("Write {name} into {place}?"))? {
+        writeln!(out, "nothing is written")?;
+        return Ok(Exit::Findings);
+    }
+    let written = match config.remote()? {
+        Some(_) => Err("it is on a server".to_owned()),
+        None => rewrite(config.file(), &now.bytes, bytes),
+    };
+    if let Err(error) = written {
+        remark(&format!("{place} is not written: {error}; write this text there"));
+        out.write_all(bytes)?;
+        return Ok(Exit::Failed);
+    }
+    writeln!(out, "{place}: {name} is written")?;
+    match reload::run(config, Format::Text, out) {
+        // The file is what was asked for; a server that does not run takes it at its start.
+        Err(Error::Refused(why)) => remark(&format!("not reloaded: {why}")),
+        reloaded => return reloaded,
+    }
+    Ok(Exit::Fine)
 }

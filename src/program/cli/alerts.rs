@@ -9,7 +9,7 @@ use crate::{
         alerts::{Receiver, Tested},
         mail::Answer,
     },
-    program::console::{ConfigFile, Error, Exit, Format, control_runtime, json, load},
+    program::console::{ConfigFile, Error, Exit, Format, control_runtime, json, load, refuse},
 };
 
 /// Test the receivers of alerts.
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let receivers = Receiver::of(&policy).map_err(|finding| Error::Findings(vec![finding]))?;
     if receivers.is_empty() {
         let file = config.name();
-        return Err(Error::Refused(format!("{file}: no alerts (add the section 'alerts')")));
+        return refuse(format!("{file}: no alerts (add the section 'alerts')"));
     }
     let runtime = control_runtime()?;
     let mut exit = Exit::Fine;

@@ -1,29 +1,108 @@
-//! The verdict of any robots.txt for a crawler (`--robots-txt`), as RFC 9309 reads the file.
+//! `beadle explain`: the verdict and the action for a request, with their reasons.
 
-use std::{io::Write, path::Path};
+use std::{
+    io::Write,
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
+
+use clap_complete::ArgValueCompleter;
+use jiff::Timestamp;
 
 use crate::{
     base::escape,
     formats::robots::{
         self, Access, Explanation, Form, Matcher, ReadOptions, Scope, Target, Verdict,
     },
-    program::console::{Error, Exit, Format, input, json},
-    review::explanation::{RuleRow, VerdictRow, group_lines},
+    program::{
+        cli::memory,
+        console::{
+            ConfigFile, Error, Exit, Format, completions, input, json, load_with_database, refuse,
+            web,
+        },
+    },
+    review::explanation::{self, Line, Question, RuleRow, Rungs, VerdictRow, group_lines},
     rules::{
         crawlers::{Catalogue, Class, Name},
-        enforce, policy,
+        enforce::{self, Moment},
+        policy,
     },
-    serving::gate::{self, BadTarget},
+    serving::gate::{self, BadTarget, Gate},
+    state::publication::Handles,
 };
 
-use super::{
-    args::Args,
-    explanation_lines::{line, print},
-};
+/// Explain the verdict and the action for a request
+///
+/// With --config and --user-agent, shows the complete decision of a policy. With --robots-txt and
+/// --product-token, shows the verdict of any robots.txt for a crawler:
+///
+///   beadle explain --config beadle.yaml --user-agent GPTBot/1.2 https://www.example.com/private/
+///   beadle explain --robots-txt robots.txt --product-token GPTBot /private/ /public/
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct Args {
+    #[command(flatten)]
+    config: ConfigFile,
+    /// The User-Agent of the request.
+    #[arg(long, short = 'A', value_name = "UA", conflicts_with = "robots_txt")]
+    user_agent: Option<String>,
+    /// The client's address. It is compared with the fetched address lists (evidence.folder in the
+    /// policy).
+    #[arg(long, value_name = "IP", conflicts_with = "robots_txt")]
+    client_ip: Option<IpAddr>,
+    /// A robots.txt to use instead of a policy.
+    #[arg(long, value_name = "FILE")]
+    robots_txt: Option<PathBuf>,
+    /// The crawler, by its product token.
+    #[arg(long, short = 't', value_name = "TOKEN", add = ArgValueCompleter::new(completions::tokens))]
+    product_token: Option<String>,
+    /// Read the robots.txt as leniently as Google's parser.
+    #[arg(long, requires = "robots_txt")]
+    lenient: bool,
+    /// URLs or paths.
+    #[arg(value_name = "URL", required = true)]
+    targets: Vec<String>,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
 
-/// The largest file, in octets. It is far more than any crawler reads, so that an author sees
-/// where crawlers stop.
-const MAX_FILE: usize = 16 << 20;
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
+    match (&args.robots_txt, &args.product_token, &args.user_agent) {
+        (Some(path), Some(token), _) => explain_file(args, path, token, out),
+        (None, None, Some(user_agent)) => explain_request(args, user_agent, out),
+        _ => refuse(
+            "no crawler named (add --user-agent to use the policy, or --robots-txt and \
+             --product-token to use a file)",
+        ),
+    }
+}
+
+/// The decision of the policy about each request, with the editions that count.
+fn explain_request(args: &Args, user_agent: &str, out: &mut dyn Write) -> Result<Exit, Error> {
+    let policy = load_with_database(&args.config)?;
+    let now = Timestamp::now();
+    let memory = memory::read(&policy)?;
+    let handles = Handles::at_rest(&policy, &memory, args.client_ip.is_some(), now);
+    let handles = handles.map_err(|error| Error::Refused(error.to_string()))?;
+    let gate = Gate::new(&handles, &policy);
+    let published = gate.published();
+    for target in &args.targets {
+        let question =
+            Question { target, user_agent, address: args.client_ip, standing: None, site: None };
+        let moment = Moment::at(now);
+        let explained = explanation::explain(&gate, &published, &question, moment, Rungs::AtStart);
+        let explained = explained.map_err(|fault| Error::Refused(fault.to_string()))?;
+        match args.format {
+            Format::Json => json(out, &explained)?,
+            Format::Text => {
+                writeln!(out, "{}", explained.verdict.target)?;
+                print(&explained.lines, out)?;
+            }
+        }
+    }
+    Ok(Exit::Fine)
+}
 
 /// The groups of a crawler in one file.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,13 +147,9 @@ impl Groups {
     }
 }
 
-pub(super) fn explain(
-    args: &Args,
-    file: &Path,
-    token: &str,
-    out: &mut dyn Write,
-) -> Result<Exit, Error> {
-    let bytes = input::read_file(file, MAX_FILE)?;
+/// The verdict of any robots.txt for a crawler, as RFC 9309 reads the file.
+fn explain_file(args: &Args, file: &Path, token: &str, out: &mut dyn Write) -> Result<Exit, Error> {
+    let bytes = input::read_file(file, web::MAX_ROBOTS_TXT)?;
     let options = ReadOptions { lenient: args.lenient };
     let (robots_txt, findings) = robots::parse_with(&bytes, options);
     let matcher = Matcher::new(&robots_txt);
@@ -97,32 +172,34 @@ pub(super) fn explain(
             json(out, &row)?;
             continue;
         }
-        writeln!(out, "{}", row.target)?;
-        line(out, "verdict", &format!("{} for {}", row.verdict, escape::shown(token)))?;
+        let name = escape::shown(token);
+        let mut lines = vec![Line::new("verdict", format!("{} for {name}", row.verdict))];
         match groups.by_rfc {
-            Some(group) => {
-                print(out, &group_lines(&matcher, group, &target.as_sent(), None))?;
-            }
-            None => line(out, "group", "none names it, and there is none for *")?,
+            Some(group) => lines.extend(group_lines(&matcher, group, &target.as_sent(), None)),
+            None => lines.push(Line::new("group", "none names it, and there is none for *")),
         }
         if groups.is_bound_by_rfc_alone(&matcher) {
-            let name = escape::shown(token);
             let note =
                 format!("the proxy does not bind {name} by '*': it fetches pages for people");
-            line(out, "note", &note)?;
+            lines.push(Line::new("note", note));
         }
         if groups.is_excused_by_list(&matcher, &target) {
-            let name = escape::shown(token);
             let note = format!("the proxy allows it, as the rules under a list with {name} do");
-            line(out, "note", &note)?;
+            lines.push(Line::new("note", note));
         } else if let Some(group) = groups.at_proxy {
-            other_form(out, &matcher.explain(group, &target), verdict)?;
+            lines.extend(
+                other_form(&matcher.explain(group, &target), verdict).into_iter().flatten(),
+            );
         }
         match gate::received_target(robots::origin_form(text.as_bytes())) {
             // RFC 9309 reads any text as a target.
             Ok(_) | Err(BadTarget::NoPath) => {}
-            Err(fault) => line(out, "note", &format!("the proxy answers 400: {fault}"))?,
+            Err(fault) => {
+                lines.push(Line::new("note", format!("the proxy answers 400: {fault}")));
+            }
         }
+        writeln!(out, "{}", row.target)?;
+        print(&lines, out)?;
     }
     if args.format == Format::Text {
         let name = file.display().to_string();
@@ -135,15 +212,11 @@ pub(super) fn explain(
 
 /// The lines for a target that is allowed as sent, and not with dot segments resolved or in another
 /// form.
-fn other_form(
-    out: &mut dyn Write,
-    explanation: &Explanation<'_>,
-    as_sent: Option<Verdict<'_>>,
-) -> Result<(), Error> {
+fn other_form(explanation: &Explanation<'_>, as_sent: Option<Verdict<'_>>) -> Option<[Line; 2]> {
     let Explanation { verdict, path, matches, .. } = explanation;
     let is_allowed = as_sent.is_none_or(|as_sent| as_sent.access == Access::Allow);
     let is_closed = is_allowed && verdict.access == Access::Disallow;
-    let Some(rule) = verdict.rule.filter(|_| is_closed) else { return Ok(()) };
+    let rule = verdict.rule.filter(|_| is_closed)?;
     // A path with more forms than are judged is held to every rule, whether it matches or not.
     let is_cut = matches.first().is_none_or(|first| first.rule != rule);
     let path = escape::text(path);
@@ -154,9 +227,13 @@ fn other_form(
         }
         Form::Other => format!("other form at the proxy: an origin may read the path as {path}"),
     };
-    line(out, "note", &note)?;
     let (directive, pattern) = (rule.directive.field_name(), escape::shown(&rule.pattern));
-    line(out, "", &format!("{directive}: {pattern}   (robots.txt line {})", rule.line))
+    let rule = format!("{directive}: {pattern}   (robots.txt line {})", rule.line);
+    Some([Line::new("note", note), Line::new("", rule)])
+}
+
+fn print(lines: &[Line], out: &mut dyn Write) -> Result<(), Error> {
+    Ok(lines.iter().try_for_each(|line| writeln!(out, "{line}"))?)
 }
 
 #[cfg(test)]
@@ -212,7 +289,7 @@ mod tests {
             let Command { mut args } = Command::parse_from(["explain", "/x"]);
             args.format = format;
             let mut out = Vec::new();
-            explain(&args, &file, token, &mut out).expect("the file can be read");
+            explain_file(&args, &file, token, &mut out).expect("the file can be read");
             String::from_utf8(out).expect("it is UTF-8")
         };
         assert_eq!(
