@@ -3,8 +3,8 @@
 //! Look here for how a violation is queued, written, removed and found again.
 //!
 //! ```text
-//! tally ─▶ counts
-//! tally ─▶ record ─▶ lines, clickhouse ─▶ forward ─▶ violations
+//! tally ─▶ record ─▶ counts ─▶ clickhouse ─▶ forward ─▶ violations
+//!          record ─▶ lines ─▶ forward
 //!          spool ─▶ forward
 //! ```
 

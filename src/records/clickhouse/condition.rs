@@ -1,7 +1,11 @@
 //! Conditions in SQL. Every foreign text goes through [`text`], which quotes it.
 
-use std::fmt::{self, Display, Write};
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Display, Write},
+};
 
+use super::rows::day;
 use crate::{
     base::escape,
     records::{counts::Question, record::Filter, tally::FORM},
@@ -72,7 +76,10 @@ pub(super) fn text(text: &str) -> String {
 pub(super) fn of_question(question: &Question) -> Conditions {
     let mut conditions = Conditions::default();
     let [first, until] = question.hours();
-    require_hours(&mut conditions, first, until.saturating_sub(1));
+    let last = until.saturating_sub(1);
+    // By their days, too: whole days are left out unread.
+    conditions.require(format_args!("day BETWEEN {} AND {}", day(first), day(last)));
+    conditions.require(format_args!("hour BETWEEN {first} AND {last}"));
     conditions.require_name("site", question.site.as_ref());
     conditions
 }
@@ -84,11 +91,19 @@ pub(super) fn require_crawler(conditions: &mut Conditions, question: &Question) 
     question.claimant.into_iter().for_each(|one| conditions.require(one.condition()));
 }
 
-/// The hours from the first to the last one, by their days, too: whole days are left out unread.
-pub(super) fn require_hours(conditions: &mut Conditions, first: i64, last: i64) {
-    let days = [first, last].map(super::rows::day);
-    conditions.require(format_args!("day BETWEEN {} AND {}", days[0], days[1]));
-    conditions.require(format_args!("hour BETWEEN {first} AND {last}"));
+/// Some hours, by their days, too: whole days are left out unread.
+pub(super) fn of_hours<'a>(hours: impl Iterator<Item = &'a i64>) -> Conditions {
+    let hours: Vec<_> = hours.collect();
+    let days: BTreeSet<_> = hours.iter().map(|hour| day(**hour)).collect();
+    let mut conditions = Conditions::default();
+    conditions.require(format_args!("day IN ({})", list(days)));
+    conditions.require(format_args!("hour IN ({})", list(hours)));
+    conditions
+}
+
+/// Numbers as the content of a list.
+fn list(numbers: impl IntoIterator<Item = impl ToString>) -> String {
+    numbers.into_iter().map(|one| one.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// The conditions on the values of records, but for their times; checked first.

@@ -3,6 +3,8 @@
 //! Each row has the whole count of one run so far, and counts only grow within a run. So the greatest
 //! count of a run is its last one, also while the server has not yet merged earlier rows away.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::{
@@ -12,18 +14,17 @@ use super::{
 use crate::{
     base::text::Text,
     records::{
-        counts::{
-            Counted, Dimension, Loading, Part, Question, Referral, SeriesCounts, SeriesTexts, Table,
-        },
+        counts::{Counted, Dimension, Gathered, Part, Question, Referral, SeriesTexts, Table},
         record::{Error, Obstacle, Overflow},
         tally::{FORM, PlaceKind},
     },
 };
 
-/// The most series that are asked for by their ids.
-const MOST_IDS: usize = 500;
 /// The most hours of one answer: a week.
 const MOST_HOURS: usize = 7 * 24;
+
+/// The counts of some hours, while they are read.
+type Hours = BTreeMap<i64, Gathered>;
 
 impl Reader {
     /// Reads the hours of the question that are not in memory, or that changed.
@@ -37,17 +38,18 @@ impl Reader {
                    AS version FROM (SELECT hour, node, run, max(batch) AS last \
                    FROM counted_hours GROUP BY hour, node, run) GROUP BY hour ORDER BY hour";
         let hours: Vec<(i64, i64)> = self.all(sql)?;
-        let [first, until] = question.hours();
-        for mut loading in counts.missing(part, &hours, first, until) {
-            for hours in loading.parts(MOST_HOURS) {
-                let mut span = Conditions::default();
-                condition::require_hours(&mut span, hours[0], hours[1]);
-                match part {
-                    Part::Requests => self.read_requests(counts, &mut loading, &span)?,
-                    Part::Places => self.read_places(counts, &mut loading, &span)?,
-                }
+        let missing = counts.missing(part, &hours, question);
+        for some in missing.chunks(MOST_HOURS) {
+            let mut found: Hours =
+                some.iter().map(|(hour, _)| (*hour, Gathered::default())).collect();
+            let conditions = condition::of_hours(found.keys());
+            match part {
+                Part::Requests => self.read_requests(counts, &mut found, &conditions)?,
+                Part::Places => self.read_places(counts, &mut found, &conditions)?,
             }
-            counts.take_in(part, loading);
+            for hour in some {
+                counts.take_in(part, *hour, found.remove(&hour.0).unwrap_or_default());
+            }
         }
         Ok(())
     }
@@ -55,37 +57,29 @@ impl Reader {
     fn read_requests(
         &self,
         counts: &mut Table,
-        loading: &mut Loading,
-        span: &Conditions,
+        found: &mut Hours,
+        conditions: &Conditions,
     ) -> Result<(), Error> {
         let sql = format!(
             "SELECT hour, series, sum(r) AS requests, sum(f) AS folded, sum(d) AS dropped FROM \
              (SELECT hour, series, max(requests) AS r, max(folded) AS f, max(dropped) AS d \
-             FROM counts{span} GROUP BY hour, series, node, run) \
-             GROUP BY hour, series ORDER BY hour"
+             FROM counts{conditions} GROUP BY hour, series, node, run) GROUP BY hour, series"
         );
         let rows: Vec<(i64, i64, u64, u64, u64)> = self.all(&sql)?;
-        let mut unknown: Vec<_> =
-            rows.iter().map(|row| row.1).filter(|id| !counts.knows(*id)).collect();
-        unknown.sort_unstable();
-        unknown.dedup();
-        self.learn(counts, span, &unknown)?;
+        if rows.iter().any(|row| counts.series(row.1).is_none()) {
+            self.learn(counts, conditions)?;
+        }
         for (hour, series, requests, folded, dropped) in rows {
-            counts.add(loading, hour, series, SeriesCounts { requests, folded, dropped });
+            if let (Some(hour), Some(series)) = (found.get_mut(&hour), counts.series(series)) {
+                hour.add(series, requests);
+                hour.add_unrecorded(series, folded, dropped);
+            }
         }
         Ok(())
     }
 
-    /// Reads the values of these series.
-    fn learn(&self, counts: &mut Table, span: &Conditions, ids: &[i64]) -> Result<(), Error> {
-        if ids.is_empty() {
-            return Ok(());
-        }
-        let mut conditions = span.clone();
-        if ids.len() <= MOST_IDS {
-            let ids: Vec<_> = ids.iter().map(i64::to_string).collect();
-            conditions.require(format_args!("series IN ({})", ids.join(", ")));
-        }
+    /// Reads the values of the series of some hours.
+    fn learn(&self, counts: &mut Table, conditions: &Conditions) -> Result<(), Error> {
         let sql = format!(
             "SELECT series, [any(site), any(class), any(product_token), any(purpose), \
              any(standing), any(verdict), any(action), any(reason), any(read_state), \
@@ -93,9 +87,6 @@ impl Reader {
              any(robots_line) AS line FROM counts{conditions} GROUP BY series"
         );
         for (series, texts, line) in self.all::<(i64, Vec<String>, u32)>(&sql)? {
-            if counts.knows(series) {
-                continue;
-            }
             let mut found = SeriesTexts { line, ..SeriesTexts::default() };
             for (value, text) in found.kind.iter_mut().chain(&mut found.rule).zip(&texts) {
                 *value = text;
@@ -108,21 +99,21 @@ impl Reader {
     fn read_places(
         &self,
         counts: &mut Table,
-        loading: &mut Loading,
-        span: &Conditions,
+        found: &mut Hours,
+        conditions: &Conditions,
     ) -> Result<(), Error> {
         let sql = format!(
             "SELECT hour, kind, site, product_token, place, sum(v) AS violations FROM \
              (SELECT hour, kind, site, product_token, place, max(violations) AS v \
-             FROM places{span} GROUP BY hour, kind, site, product_token, place, node, run) \
-             GROUP BY hour, kind, site, product_token, place ORDER BY hour"
+             FROM places{conditions} GROUP BY hour, kind, site, product_token, place, node, run) \
+             GROUP BY hour, kind, site, product_token, place"
         );
         type Row = (i64, String, String, String, String, u64);
         for (hour, kind, site, product_token, place, violations) in self.all::<Row>(&sql)? {
             // Rows of another version's kind are not ours to count.
-            let Some(kind) = PlaceKind::of_word(&kind) else { continue };
-            let owner = counts.owner(kind, &site, &product_token);
-            counts.add_place(loading, hour, owner, &place, violations);
+            if let (Some(kind), Some(hour)) = (PlaceKind::of_word(&kind), found.get_mut(&hour)) {
+                hour.add(counts.place(kind, [&site, &product_token, &place]), violations);
+            }
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::{
     Counted, Dimension, Place, Question,
     cells::Counts,
     kinds::{KIND, Kind, RULE, Rule},
-    numbers::Keys,
+    numbers::{Keys, find_name},
     table::Table,
 };
 use crate::{base::text::Text, records::tally::PlaceKind};
@@ -74,9 +74,8 @@ impl Table {
         let [first, until] = question.hours();
         let kinds = self.kinds(question);
         let mut counts = self.requests.counts(first, until, true);
-        let found = counts.find(|(_, counts)| {
-            counts.requests.groups().any(|kind| kinds.of(kind.number).is_some())
-        });
+        let found = counts
+            .find(|(_, counts)| counts.sums.groups().any(|kind| kinds.of(kind.number).is_some()));
         found.and_then(|(hour, _)| Timestamp::from_millisecond(hour).ok())
     }
 
@@ -94,13 +93,8 @@ impl Table {
         let (mut rows, mut cells) = (Vec::new(), Cells::new(size));
         let mut finish = |period: i64, cells: &mut Cells| {
             cells.drain(|cell, sum| {
-                let keys = kinds
-                    .keys
-                    .get((cell / width) as u32)
-                    .zip(rules.keys.get((cell % width) as u32));
-                if let Some((&kind, &rule)) = keys {
-                    rows.push(Row { period, kind, rule, sum });
-                }
+                let (kind, rule) = (kinds.keys[cell / width], rules.keys[cell % width]);
+                rows.push(Row { period, kind, rule, sum });
             });
         };
         let mut now = None;
@@ -109,7 +103,7 @@ impl Table {
             if let Some(before) = now.replace(period).filter(|before| *before != period) {
                 finish(before, &mut cells);
             }
-            for kind in counts.requests.groups() {
+            for kind in counts.sums.groups() {
                 let Some(group) = kinds.of(kind.number) else { continue };
                 let is_violation = violations.get(kind.number as usize).copied();
                 let mut add = |cell: usize, requests: u64| {
@@ -149,7 +143,7 @@ impl Table {
             (Dimension::ProductToken, name(&question.product_token)),
             (Dimension::Purpose, name(&question.purpose)),
         ];
-        Groups::of_all(self.series.kinds(), &KIND, &question.by, |kind| {
+        Groups::of_all(&self.series.kinds, &KIND, &question.by, |kind| {
             let is_wanted = |&(dimension, wanted): &(Dimension, Option<u32>)| {
                 wanted.is_none_or(|wanted| find(&KIND, kind, dimension) == Some(wanted))
             };
@@ -160,24 +154,20 @@ impl Table {
     }
 
     fn rules(&self, question: &Question) -> Groups<Rule> {
-        Groups::of_all(self.series.rules(), &RULE, &question.by, |_| true)
+        Groups::of_all(&self.series.rules, &RULE, &question.by, |_| true)
     }
 
     /// Which kinds are violations.
     fn violations(&self) -> Vec<bool> {
-        self.series.kinds().iter().map(|kind| self.series.is_violation(kind)).collect()
+        self.series.kinds.iter().map(|kind| self.series.is_violation(kind)).collect()
     }
 
     fn compare_rows(&self, by: &[Dimension], one: &Row, other: &Row) -> Ordering {
-        let compare = |dimension: &Dimension| match (
-            one.number(*dimension),
-            other.number(*dimension),
-            self.series.texts(*dimension),
-        ) {
-            (Some(one), Some(other), Some(texts)) if one != other => texts.compare(one, other),
-            (Some(one), Some(other), _) => one.cmp(&other),
-            _ => one.period.cmp(&other.period),
-        };
+        let compare =
+            |dimension: &Dimension| match (one.number(*dimension), other.number(*dimension)) {
+                (Some(one), Some(other)) => self.series.compare(*dimension, one, other),
+                _ => one.period.cmp(&other.period),
+            };
         by.iter().map(compare).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     }
 
@@ -201,7 +191,7 @@ impl Table {
         self.places.sum_days(first, until);
         let names = &self.owners.names;
         let name = |wanted: &Option<String>| {
-            wanted.as_ref().map(|wanted| names.find(wanted).unwrap_or(OUTSIDE))
+            wanted.as_ref().map(|wanted| find_name(names, wanted).unwrap_or(OUTSIDE))
         };
         let (site, product_token) = (name(&question.site), name(&question.product_token));
         let is_owner: Vec<bool> = self
@@ -217,7 +207,7 @@ impl Table {
             .collect();
         let mut sums = vec![0_u64; self.place_names.len()];
         for (_, counts) in self.places.counts(first, until, false) {
-            for owner in counts.places.groups() {
+            for owner in counts.sums.groups() {
                 if is_owner.get(owner.number as usize) != Some(&true) {
                     continue;
                 }
@@ -230,15 +220,18 @@ impl Table {
         }
         let mut places: Vec<(u64, u32)> =
             sums.into_iter().zip(0..).filter(|(violations, _)| *violations > 0).collect();
-        let order =
-            |&(violations, place): &(u64, u32)| (Reverse(violations), self.place_names.get(place));
+        let name = |place: u32| &*self.place_names[place as usize];
+        let order = |&(violations, place): &(u64, u32)| (Reverse(violations), name(place));
         let by_order = |one: &(u64, u32), other: &(u64, u32)| order(one).cmp(&order(other));
         if places.len() > limit {
             places.select_nth_unstable_by(limit, by_order);
             places.truncate(limit);
         }
         places.sort_unstable_by(by_order);
-        let place = |(violations, place)| Place { key: self.place_names.text(place), violations };
+        let place = |(violations, place)| Place {
+            key: Text::read_back(name(place).to_owned()),
+            violations,
+        };
         places.into_iter().map(place).collect()
     }
 }
@@ -263,7 +256,8 @@ impl<const N: usize> Groups<[u32; N]> {
         let mut keys = Keys::default();
         let group = |one: &[u32; N]| match is_asked_for(one) {
             true => {
-                keys.number(std::array::from_fn(|at| if is_told_apart[at] { one[at] } else { 0 }))
+                let key = std::array::from_fn(|at| if is_told_apart[at] { one[at] } else { 0 });
+                keys.insert_full(key).0 as u32 // they are not more than those of which they are groups
             }
             false => OUTSIDE,
         };

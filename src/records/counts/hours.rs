@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::{
-    cells::{Counts, Gathered},
-    question::DAY,
-};
+use super::{cells::Counts, question::DAY};
 
 /// How many hours more may go than are left, before everything is read anew.
 const SPARE: usize = 24;
@@ -20,15 +17,6 @@ pub(super) struct Hours {
     days: HashMap<i64, Counts>,
     /// How many hours went for good.
     gone: usize,
-}
-
-/// Hours that are being read, each with its version. They count once all of them are there.
-#[derive(Debug)]
-pub(crate) struct Loading {
-    hours: BTreeMap<i64, (i64, Counts)>,
-    /// The hour that is being read, which is not yet packed.
-    hour: i64,
-    gathered: Gathered,
 }
 
 /// What a comparison with the database found.
@@ -69,32 +57,22 @@ impl Hours {
         if is_empty || self.gone > self.hours.len() + SPARE { Change::All } else { change }
     }
 
-    /// The hours from `first` and before `until` that are not there, as runs of `current`.
-    pub(super) fn missing(&self, current: &[(i64, i64)], first: i64, until: i64) -> Vec<Loading> {
-        let is_wanted = |&&(hour, _): &&(i64, i64)| first <= hour && hour < until;
-        let wanted: Vec<_> = current
-            .iter()
-            .filter(is_wanted)
-            .map(|&(hour, version)| (self.hours.contains_key(&hour), hour, version))
-            .collect();
-        let runs = wanted.chunk_by(|(one, ..), (other, ..)| one == other);
-        let missing = runs.filter(|run| run.first().is_some_and(|(is_there, ..)| !is_there));
-        let empty = |&(_, hour, version): &(bool, i64, i64)| (hour, (version, Counts::default()));
-        let loading = |run: &[(bool, i64, i64)]| {
-            let hours: BTreeMap<_, _> = run.iter().map(empty).collect();
-            let hour = hours.first_key_value().map_or(0, |(hour, _)| *hour);
-            Loading { hours, hour, gathered: Gathered::default() }
-        };
-        missing.map(loading).collect()
+    /// The hours from `first` and before `until` that are not there, as `current` has them.
+    pub(super) fn missing(
+        &self,
+        current: &[(i64, i64)],
+        first: i64,
+        until: i64,
+    ) -> Vec<(i64, i64)> {
+        let is_missing =
+            |hour: &i64| first <= *hour && *hour < until && !self.hours.contains_key(hour);
+        current.iter().filter(|(hour, _)| is_missing(hour)).copied().collect()
     }
 
-    /// Takes in hours that were read whole.
-    pub(super) fn take_in(&mut self, mut loading: Loading) {
-        loading.pack();
-        for (hour, (version, counts)) in loading.hours {
-            self.days.remove(&day(hour));
-            self.hours.insert(hour, (version, counts));
-        }
+    /// Takes in an hour of this version that was read whole.
+    pub(super) fn take_in(&mut self, (hour, version): (i64, i64), counts: Counts) {
+        self.days.remove(&day(hour));
+        self.hours.insert(hour, (version, counts));
     }
 
     /// Makes the sums of the days that are whole within the span.
@@ -130,37 +108,6 @@ impl Hours {
             next = if whole.is_some() { day + DAY } else { hour + 1 };
             Some(whole.map_or((hour, counts), |whole| (day, whole)))
         })
-    }
-}
-
-impl Loading {
-    /// The first and the last hour.
-    pub(crate) fn span(&self) -> [i64; 2] {
-        let ends = [self.hours.first_key_value(), self.hours.last_key_value()];
-        ends.map(|end| end.map_or(0, |(hour, _)| *hour))
-    }
-
-    /// The first and the last hour of each part, of so many hours at most.
-    pub(crate) fn parts(&self, most: usize) -> Vec<[i64; 2]> {
-        let hours: Vec<i64> = self.hours.keys().copied().collect();
-        let ends = |part: &[i64]| Some([*part.first()?, *part.last()?]);
-        hours.chunks(most).filter_map(ends).collect()
-    }
-
-    /// The counts of an hour, for one more. The hours come in order.
-    pub(super) fn hour(&mut self, hour: i64) -> &mut Gathered {
-        if hour != self.hour {
-            self.pack();
-            self.hour = hour;
-        }
-        &mut self.gathered
-    }
-
-    fn pack(&mut self) {
-        let counts = self.gathered.pack();
-        if let Some((_, hour)) = self.hours.get_mut(&self.hour) {
-            *hour = counts;
-        }
     }
 }
 

@@ -3,11 +3,14 @@
 //! A series is what a request was (its kind) under a rule of an edition. Kinds are few, and so are rules;
 //! series are many.
 
+use std::cmp::Ordering;
+
 use hashbrown::HashMap;
 
 use super::{
     Dimension,
-    numbers::{Keys, Names},
+    cells::Pair,
+    numbers::{Keys, Name, find_name, number, number_of_name},
 };
 use crate::{
     base::text::Text,
@@ -46,48 +49,38 @@ pub(super) type Kind = [u32; KIND.len()];
 pub(super) type Rule = [u32; RULE.len()];
 
 /// The known series.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct AllSeries {
     /// The kind and the rule of each, by the id in the database.
-    parts: HashMap<i64, (u32, u32)>,
-    kinds: Keys<Kind>,
-    rules: Keys<Rule>,
+    parts: HashMap<i64, Pair>,
+    pub(super) kinds: Keys<Kind>,
+    pub(super) rules: Keys<Rule>,
     /// Sites, product tokens and purposes.
-    names: Names,
-    words: Names,
-}
-
-impl Default for AllSeries {
-    fn default() -> Self {
-        Self {
-            parts: HashMap::new(),
-            kinds: Keys::default(),
-            rules: Keys::default(),
-            names: Names::in_any_case(),
-            words: Names::default(),
-        }
-    }
+    names: Keys<Name>,
+    words: Keys<Box<str>>,
 }
 
 impl AllSeries {
     /// The kind and the rule of a series.
-    pub(super) fn find(&self, id: i64) -> Option<(u32, u32)> {
+    pub(super) fn find(&self, id: i64) -> Option<Pair> {
         self.parts.get(&id).copied()
     }
 
     /// Takes in a series of the database.
-    pub(super) fn add(&mut self, id: i64, texts: &SeriesTexts<'_>) {
+    pub(super) fn add(&mut self, id: i64, texts: &SeriesTexts<'_>) -> Pair {
         let mut kind = Kind::default();
         for ((number, dimension), text) in kind.iter_mut().zip(KIND).zip(texts.kind) {
-            *number =
-                if is_name(dimension) { &mut self.names } else { &mut self.words }.number(text);
+            *number = match is_name(dimension) {
+                true => number_of_name(&mut self.names, text),
+                false => self::number(&mut self.words, text),
+            };
         }
-        let mut rule = Rule::default();
-        for (number, text) in rule.iter_mut().zip(texts.rule) {
-            *number = self.words.number(text);
-        }
-        rule[RULE.len() - 1] = texts.line;
-        self.parts.insert(id, (self.kinds.number(kind), self.rules.number(rule)));
+        let [edition, directive, pattern] = texts.rule.map(|text| number(&mut self.words, text));
+        let rule = [edition, directive, pattern, texts.line];
+        let [kind, rule] =
+            [self.kinds.insert_full(kind).0, self.rules.insert_full(rule).0].map(|at| at as u32);
+        self.parts.insert(id, (kind, rule));
+        (kind, rule)
     }
 
     /// Forgets the ids: the database may give them again.
@@ -95,17 +88,9 @@ impl AllSeries {
         self.parts = HashMap::new();
     }
 
-    pub(super) const fn kinds(&self) -> &Keys<Kind> {
-        &self.kinds
-    }
-
-    pub(super) const fn rules(&self) -> &Keys<Rule> {
-        &self.rules
-    }
-
     /// The number of a wanted name; `None` if no series has it.
     pub(super) fn name(&self, name: &str) -> Option<u32> {
-        self.names.find(name)
+        find_name(&self.names, name)
     }
 
     /// Whether requests of this kind are violations.
@@ -120,23 +105,35 @@ impl AllSeries {
 
     fn word(&self, kind: &Kind, dimension: Dimension) -> &str {
         let at = KIND.iter().position(|one| *one == dimension);
-        at.map_or("", |at| self.words.get(kind[at]))
+        at.map_or("", |at| self.get(dimension, kind[at]))
     }
 
-    /// The texts of a dimension; none for a line.
-    pub(super) fn texts(&self, dimension: Dimension) -> Option<&Names> {
-        match dimension {
-            Dimension::Line | Dimension::Hour | Dimension::Day => None,
-            name if is_name(name) => Some(&self.names),
-            _ => Some(&self.words),
+    /// A text by its number.
+    fn get(&self, dimension: Dimension, number: u32) -> &str {
+        match is_name(dimension) {
+            true => &self.names[number as usize].0,
+            false => &self.words[number as usize],
+        }
+    }
+
+    /// The order of two values of a dimension. Of names, the case does not count.
+    pub(super) fn compare(&self, dimension: Dimension, one: u32, other: u32) -> Ordering {
+        if one == other || dimension == Dimension::Line {
+            return one.cmp(&other);
+        }
+        let [one, other] = [one, other].map(|number| self.get(dimension, number).bytes());
+        let lower = |byte: u8| byte.to_ascii_lowercase();
+        match is_name(dimension) {
+            true => one.map(lower).cmp(other.map(lower)),
+            false => one.cmp(other),
         }
     }
 
     /// The value of a dimension, as it is shown.
     pub(super) fn text(&self, dimension: Dimension, number: u32) -> Text {
-        match self.texts(dimension) {
-            Some(names) => names.text(number),
-            None => Text::from(number.to_string()),
+        match dimension {
+            Dimension::Line => Text::from(number.to_string()),
+            _ => Text::read_back(self.get(dimension, number).to_owned()),
         }
     }
 }

@@ -4,11 +4,10 @@
 //! through numbers alone: a combination of values is a number, and its texts are looked at once for each
 //! question. So an answer about months of a busy site takes milliseconds.
 //!
-//! May use: tally, text. Must not know: violations, the disk, any clock.
+//! May use: tally, record, text. Must not know: violations, the disk, any clock.
 
 pub(crate) use self::{
-    cells::SeriesCounts,
-    hours::Loading,
+    cells::Gathered,
     kinds::SeriesTexts,
     table::{Part, Table},
 };

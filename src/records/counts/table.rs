@@ -5,10 +5,11 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::{
-    cells::SeriesCounts,
-    hours::{Change, Hours, Loading},
+    cells::{Gathered, Pair},
+    hours::{Change, Hours},
     kinds::{AllSeries, SeriesTexts},
-    numbers::{Keys, Names},
+    numbers::{Keys, Name, number, number_of_name},
+    question::Question,
 };
 use crate::records::tally::{Claimant, PlaceKind};
 
@@ -25,7 +26,7 @@ pub(crate) struct Table {
     pub(super) series: AllSeries,
     pub(super) requests: Hours,
     pub(super) owners: Owners,
-    pub(super) place_names: Names,
+    pub(super) place_names: Keys<Box<str>>,
     pub(super) places: Hours,
 }
 
@@ -39,11 +40,11 @@ pub(crate) enum Part {
 }
 
 /// Whose violations places have.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Owners {
     pub(super) all: Keys<Owner>,
     /// Sites and product tokens.
-    pub(super) names: Names,
+    pub(super) names: Keys<Name>,
 }
 
 /// Whose violations a place has.
@@ -55,12 +56,6 @@ pub(super) struct Owner {
     pub(super) claimant: Claimant,
 }
 
-impl Default for Owners {
-    fn default() -> Self {
-        Self { all: Keys::default(), names: Names::in_any_case() }
-    }
-}
-
 impl CountsInMemory {
     /// The table, for one question at a time.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Table> {
@@ -69,20 +64,20 @@ impl CountsInMemory {
 }
 
 impl Table {
-    /// Forgets the hours that changed or are gone, and returns those from `first` and before `until` that
-    /// are to be read, as runs. `current` has all hours of the database with their versions, in order.
+    /// Forgets the hours that changed or are gone, and returns those of the question that are to be read.
+    /// `current` has all hours of the database with their versions, in order.
     pub(crate) fn missing(
         &mut self,
         part: Part,
         current: &[(i64, i64)],
-        first: i64,
-        until: i64,
-    ) -> Vec<Loading> {
+        question: &Question,
+    ) -> Vec<(i64, i64)> {
         match self.hours(part).compare(current) {
             Change::All => *self = Self::default(),
             Change::Earlier => self.series.forget_ids(),
             Change::Usual => {}
         }
+        let [first, until] = question.hours();
         self.hours(part).missing(current, first, until)
     }
 
@@ -93,50 +88,30 @@ impl Table {
         }
     }
 
-    /// Whether the series with this id is known.
-    pub(crate) fn knows(&self, id: i64) -> bool {
-        self.series.find(id).is_some()
+    /// The series with this id, if it is known.
+    pub(crate) fn series(&self, id: i64) -> Option<Pair> {
+        self.series.find(id)
     }
 
     /// Takes in a series.
-    pub(crate) fn learn(&mut self, id: i64, texts: &SeriesTexts<'_>) {
-        self.series.add(id, texts);
+    pub(crate) fn learn(&mut self, id: i64, texts: &SeriesTexts<'_>) -> Pair {
+        self.series.add(id, texts)
     }
 
-    /// Adds the counts of a known series to an hour that is being read.
-    pub(crate) fn add(&self, loading: &mut Loading, hour: i64, id: i64, counts: SeriesCounts) {
-        if let Some(series) = self.series.find(id) {
-            loading.hour(hour).add(series, counts);
-        }
-    }
-
-    /// The number of those whose violations a place has.
-    pub(crate) fn owner(
+    /// A place, and whose violations it has.
+    pub(crate) fn place(
         &mut self,
         (kind, claimant): (PlaceKind, Claimant),
-        site: &str,
-        product_token: &str,
-    ) -> u32 {
+        [site, product_token, place]: [&str; 3],
+    ) -> Pair {
         let Owners { all, names } = &mut self.owners;
-        let (site, product_token) = (names.number(site), names.number(product_token));
-        all.number(Owner { kind, site, product_token, claimant })
+        let [site, product_token] = [site, product_token].map(|name| number_of_name(names, name));
+        let owner = all.insert_full(Owner { kind, site, product_token, claimant }).0;
+        (owner as u32, number(&mut self.place_names, place)) // a row is longer than a number
     }
 
-    /// Adds the violations of a place to an hour that is being read.
-    pub(crate) fn add_place(
-        &mut self,
-        loading: &mut Loading,
-        hour: i64,
-        owner: u32,
-        place: &str,
-        violations: u64,
-    ) {
-        let place = self.place_names.number(place);
-        loading.hour(hour).add_place(owner, place, violations);
-    }
-
-    /// Takes in hours that were read whole.
-    pub(crate) fn take_in(&mut self, part: Part, loading: Loading) {
-        self.hours(part).take_in(loading);
+    /// Takes in an hour of this version that was read whole.
+    pub(crate) fn take_in(&mut self, part: Part, hour: (i64, i64), counts: Gathered) {
+        self.hours(part).take_in(hour, counts.pack());
     }
 }

@@ -18,30 +18,26 @@ fn texts<'a>(site: &'a str, product_token: &'a str, action: &'a str) -> SeriesTe
 /// The series of a database, by their ids.
 type AllSeries<'a> = [(i64, SeriesTexts<'a>)];
 
-/// Takes in the missing hours of everything; `read` has the counts of each hour by the ids of series.
+/// Takes in the missing hours of everything, and returns them; `read` has the counts of each hour by the
+/// ids of series.
 fn take_in(
     table: &mut Table,
     all: &AllSeries<'_>,
     current: &[(i64, i64)],
     read: &[(i64, i64, u64)],
-) -> Vec<[i64; 2]> {
-    let mut spans = Vec::new();
-    for mut loading in table.missing(Part::Requests, current, i64::MIN, i64::MAX) {
-        let span = loading.span();
-        spans.push(span);
-        for &(hour, id, requests) in read {
-            if !(span[0]..=span[1]).contains(&hour) {
-                continue;
+) -> Vec<i64> {
+    let missing = table.missing(Part::Requests, current, &Question::default());
+    for hour in &missing {
+        let mut gathered = Gathered::default();
+        for &(_, id, requests) in read.iter().filter(|(at, ..)| *at == hour.0) {
+            if let Some((_, texts)) = all.iter().find(|one| one.0 == id) {
+                let series = table.series(id).unwrap_or_else(|| table.learn(id, texts));
+                gathered.add(series, requests);
             }
-            if let Some((_, texts)) = all.iter().find(|one| one.0 == id && !table.knows(id)) {
-                table.learn(id, texts);
-            }
-            let counts = SeriesCounts { requests, ..SeriesCounts::default() };
-            table.add(&mut loading, hour, id, counts);
         }
-        table.take_in(Part::Requests, loading);
+        table.take_in(Part::Requests, *hour, gathered);
     }
-    spans
+    missing.into_iter().map(|(hour, _)| hour).collect()
 }
 
 fn sums(table: &mut Table, by: &[Dimension]) -> Vec<(Vec<String>, u64)> {
@@ -58,15 +54,15 @@ fn only_what_changed_is_read_again() {
     let series = [(1, texts("a.example", "GPTBot", "pass"))];
     let hours = [(0, 10), (HOUR, 11), (2 * HOUR, 12), (3 * HOUR, 13)];
     let all: Vec<_> = hours.iter().map(|&(hour, _)| (hour, 1, 1)).collect();
-    assert_eq!(take_in(&mut table, &series, &hours, &all), [[0, 3 * HOUR]]);
-    assert_eq!(take_in(&mut table, &series, &hours, &[]), [[0; 2]; 0]);
+    assert_eq!(take_in(&mut table, &series, &hours, &all), [0, HOUR, 2 * HOUR, 3 * HOUR]);
+    assert_eq!(take_in(&mut table, &series, &hours, &[]), [0_i64; 0]);
     // The second and the last hour changed.
     let hours = [(0, 10), (HOUR, 21), (2 * HOUR, 12), (3 * HOUR, 23)];
     let changed = [(HOUR, 1, 5), (3 * HOUR, 1, 7)];
-    assert_eq!(take_in(&mut table, &series, &hours, &changed), [[HOUR; 2], [3 * HOUR; 2]]);
+    assert_eq!(take_in(&mut table, &series, &hours, &changed), [HOUR, 3 * HOUR]);
     assert_eq!(sums(&mut table, &[]), [(vec![], 1 + 5 + 1 + 7)]);
     // The first ones are gone.
-    assert_eq!(take_in(&mut table, &series, &hours[2..], &[]), [[0; 2]; 0]);
+    assert_eq!(take_in(&mut table, &series, &hours[2..], &[]), [0_i64; 0]);
     assert_eq!(sums(&mut table, &[]), [(vec![], 1 + 7)]);
 }
 
@@ -102,15 +98,14 @@ fn names_count_in_any_case_and_texts_do_not() {
 #[test]
 fn counts_beyond_a_number_stay_exact() {
     let mut table = Table::default();
-    table.learn(1, &texts("a.example", "GPTBot", "log"));
+    let series = table.learn(1, &texts("a.example", "GPTBot", "log"));
     let large = 3 * u64::from(u32::MAX) + 17;
     let hours: Vec<_> = (0..30).map(|hour| (hour * HOUR, 1)).collect();
-    for mut loading in table.missing(Part::Requests, &hours, 0, i64::MAX) {
-        for &(hour, _) in &hours {
-            let counts = SeriesCounts { requests: large, folded: large - 1, dropped: large - 2 };
-            table.add(&mut loading, hour, 1, counts);
-        }
-        table.take_in(Part::Requests, loading);
+    for hour in table.missing(Part::Requests, &hours, &Question::default()) {
+        let mut gathered = Gathered::default();
+        gathered.add(series, large);
+        gathered.add_unrecorded(series, large - 1, large - 2);
+        table.take_in(Part::Requests, hour, gathered);
     }
     for by in [vec![], vec![Dimension::Day], vec![Dimension::Hour]] {
         let counted = table.counted(&Question { by, ..Question::default() });
@@ -126,23 +121,18 @@ fn counts_beyond_a_number_stay_exact() {
 fn places_are_those_of_their_kind_owner_and_span() {
     let mut table = Table::default();
     let hours: Vec<_> = (0..50).map(|hour| (hour * HOUR, 1)).collect();
-    let owners = [
-        table.owner((PlaceKind::Path, Claimant::Crawler), "a.example", "GPTBot"),
-        table.owner((PlaceKind::Path, Claimant::Crawler), "b.example", "gptbot"),
-        table.owner((PlaceKind::Network, Claimant::Crawler), "a.example", "GPTBot"),
-    ];
-    for mut loading in table.missing(Part::Places, &hours, 0, i64::MAX) {
-        for &(hour, _) in &hours {
-            for (owner, place, violations) in [
-                (owners[0], "/a", 1),
-                (owners[1], "/a", 2),
-                (owners[1], "/b", 3),
-                (owners[2], "/a", 9),
-            ] {
-                table.add_place(&mut loading, hour, owner, place, violations);
-            }
+    let (path, network) = (PlaceKind::Path, PlaceKind::Network);
+    for hour in table.missing(Part::Places, &hours, &Question::default()) {
+        let mut gathered = Gathered::default();
+        for (kind, names, violations) in [
+            (path, ["a.example", "GPTBot", "/a"], 1),
+            (path, ["b.example", "gptbot", "/a"], 2),
+            (path, ["b.example", "gptbot", "/b"], 3),
+            (network, ["a.example", "GPTBot", "/a"], 9),
+        ] {
+            gathered.add(table.place((kind, Claimant::Crawler), names), violations);
         }
-        table.take_in(Part::Places, loading);
+        table.take_in(Part::Places, hour, gathered);
     }
     let at = |hour: i64| Timestamp::from_millisecond(hour * HOUR).expect("a time");
     let mut places = |site: Option<&str>, since, until, limit| {

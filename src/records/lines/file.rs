@@ -43,10 +43,8 @@ pub fn folder_of(path: &Path) -> &Path {
 /// # Errors
 /// There is no such folder.
 pub fn check_folder(path: &Path) -> Result<(), Error> {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
-            Err(Error::new(path, Obstacle::NoFolder))
-        }
-        _ => Ok(()),
+    if !folder_of(path).is_dir() {
+        return Err(Error::new(path, Obstacle::NoFolder));
     }
+    Ok(())
 }

@@ -9,11 +9,11 @@
 //! May use: record (for the failures of files), metrics. Must not know: the content of lines,
 //! violations, the policy, requests.
 
-mod buffer;
+mod buffer; // the lines that wait, with exact counts
 mod file; // rules for files: mode, folder, identity
 mod life; // the life of a queue, and its troubles
 mod log; // the door: takes lines, never waits
-mod output; // an open file or standard output // the lines that wait, with exact counts
+mod output; // an open file or standard output
 
 #[cfg(test)]
 mod tests;

@@ -34,6 +34,7 @@ mod error; // failures of a database or a log, with the repair
 mod filter; // the selection of records, the same for database and lines
 mod names; // the names in records: sites, product tokens, purposes
 mod overflow; // records that were not kept, counted by name
+pub(crate) mod packing; // numbers and texts as bytes
 mod path_pattern; // path patterns for many recorded paths
 mod redaction; // secrets in a query, replaced
 #[cfg(test)]

@@ -48,7 +48,7 @@ impl Folds {
             detail,
             table: HashTable::new(),
             hasher: DefaultHashBuilder::default(),
-            hour: Hour::from_millisecond(0),
+            hour: Hour::default(),
             untold: BTreeMap::new(),
         }
     }

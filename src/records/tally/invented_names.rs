@@ -10,16 +10,10 @@ pub(super) const OTHER: &str = "other";
 const MOST: usize = 256;
 
 /// The names of an hour.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Names {
     hour: Hour,
     names: HashSet<Box<str>>,
-}
-
-impl Default for Names {
-    fn default() -> Self {
-        Self { hour: Hour::from_millisecond(0), names: HashSet::new() }
-    }
 }
 
 impl Names {

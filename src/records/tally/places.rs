@@ -45,7 +45,7 @@ impl Default for PlaceTable {
     fn default() -> Self {
         let kind = |kind| Kind { kind, table: HashTable::new(), places: 0 };
         Self {
-            hour: Hour::from_millisecond(0),
+            hour: Hour::default(),
             kinds: [PlaceKind::Path, PlaceKind::Network].map(kind),
             earlier: Vec::new(),
             hasher: DefaultHashBuilder::default(),

@@ -12,7 +12,7 @@ use crate::base::{text::Text, text::words};
 const HOUR: i64 = 3_600_000;
 
 /// An hour of UTC, by its first millisecond since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hour(i64);
 
 words! {
@@ -270,16 +270,6 @@ impl PlaceKind {
 impl PlaceCount {
     /// Stands for the places beyond the limit of an hour.
     pub const REST: Text = Text::word("…");
-}
-
-impl Rollups {
-    /// Whether there is nothing to write.
-    pub fn is_empty(&self) -> bool {
-        self.series.is_empty()
-            && self.places.is_empty()
-            && self.people.is_empty()
-            && self.referrals.is_empty()
-    }
 }
 
 /// The place of a violation in the counts by hour.

@@ -4,12 +4,13 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher, Hash, Hasher},
+    hash::{Hash, Hasher},
     ops::AddAssign,
     sync::Arc,
 };
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
+use indexmap::{Equivalent, IndexMap};
 
 use super::{
     invented_names::OTHER,
@@ -28,25 +29,20 @@ pub(super) struct Count {
 }
 
 /// The known series, with the requests that are not yet written.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SeriesTable {
-    /// Positions in `slots`.
-    numbers: HashTable<usize>,
-    slots: Vec<Slot>,
-    /// The slots with requests.
+    slots: IndexMap<Key, Slot, DefaultHashBuilder>,
+    /// The positions of the slots with requests.
     changed: Vec<usize>,
     /// Requests of slots in other hours, and dropped records.
     others: SeriesCounts,
     /// The hour of the last request, and the one at the last time that the table was emptied.
     hour: Hour,
     emptied: Hour,
-    hasher: DefaultHashBuilder,
 }
 
 #[derive(Debug)]
 struct Slot {
-    hash: u64,
-    key: Key,
     series: Arc<Series>,
     hour: Hour,
     count: Count,
@@ -54,7 +50,7 @@ struct Slot {
 
 /// An owned [`SeriesKey`]. The texts of a [`Series`] are bounded and escaped, so they don't serve
 /// for comparison.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 struct Key {
     site: Box<str>,
     product_token: Box<str>,
@@ -71,21 +67,6 @@ struct Key {
 #[derive(Debug, Default)]
 pub(super) struct SeriesCounts(HashMap<(Hour, usize), (Arc<Series>, Count)>);
 
-impl Default for SeriesTable {
-    fn default() -> Self {
-        let hour = Hour::from_millisecond(0);
-        Self {
-            numbers: HashTable::new(),
-            slots: Vec::new(),
-            changed: Vec::new(),
-            others: SeriesCounts::default(),
-            hour,
-            emptied: hour,
-            hasher: DefaultHashBuilder::default(),
-        }
-    }
-}
-
 impl SeriesTable {
     /// Counts a request, and returns its series.
     pub(super) fn count(
@@ -97,10 +78,11 @@ impl SeriesTable {
         self.hour = hour;
         let mut number = self.number(key);
         let is_new_pair = |slot: &Slot| slot.hour != hour && slot.count != Count::default();
-        if self.is_full() && self.slots.get(number).is_some_and(is_new_pair) {
+        if self.is_full() && self.slots.get_index(number).is_some_and(|(_, slot)| is_new_pair(slot))
+        {
             number = self.number(&other(key));
         }
-        let slot = self.slots.get_mut(number)?;
+        let (_, slot) = self.slots.get_index_mut(number)?;
         if count == Count::default() {
             return Some(&slot.series);
         }
@@ -128,13 +110,12 @@ impl SeriesTable {
         let others = std::mem::take(&mut self.others);
         let slots = &mut self.slots;
         let taken = self.changed.drain(..).filter_map(|number| {
-            let slot = slots.get_mut(number)?;
+            let (_, slot) = slots.get_index_mut(number)?;
             Some((slot.hour, Arc::clone(&slot.series), std::mem::take(&mut slot.count)))
         });
         let latest = taken.collect();
         if self.emptied != self.hour {
             self.emptied = self.hour;
-            self.numbers.clear();
             self.slots.clear();
         }
         Drained { latest, others }
@@ -146,50 +127,25 @@ impl SeriesTable {
 
     /// The number of the slot with these values; beyond the limit, of the one of other names.
     fn number(&mut self, key: &SeriesKey<'_>) -> usize {
-        let key_hash = hash(&self.hasher, key);
-        let slots = &self.slots;
-        let is = |number: &usize, key_hash, key| {
-            slots.get(*number).is_some_and(|slot| slot.hash == key_hash && slot.key.is(key))
-        };
-        if let Some(number) = self.numbers.find(key_hash, |number| is(number, key_hash, key)) {
-            return *number;
+        if let Some(number) = self.slots.get_index_of(key) {
+            return number;
         }
-        let (mut key, mut key_hash) = (*key, key_hash);
+        let mut key = *key;
         if self.is_full() {
             key = other(&key);
-            key_hash = hash(&self.hasher, &key);
-            if let Some(number) = self.numbers.find(key_hash, |number| is(number, key_hash, &key)) {
-                return *number;
+            if let Some(number) = self.slots.get_index_of(&key) {
+                return number;
             }
         }
-        let number = self.slots.len();
-        self.slots.push(Slot {
-            hash: key_hash,
-            key: Key::of(&key),
-            series: Arc::new(key.to_series()),
-            hour: self.hour,
-            count: Count::default(),
-        });
-        let slots = &self.slots;
-        let rehash = |number: &usize| slots.get(*number).map_or(0, |slot| slot.hash);
-        self.numbers.insert_unique(key_hash, number, rehash);
-        number
+        let series = Arc::new(key.to_series());
+        let slot = Slot { series, hour: self.hour, count: Count::default() };
+        self.slots.insert_full(Key::of(&key), slot).0
     }
 }
 
 /// The series of the names beyond the limit.
 fn other<'a>(key: &SeriesKey<'a>) -> SeriesKey<'a> {
     SeriesKey { product_token: OTHER, purpose: "", ..*key }
-}
-
-/// The values that tell most series apart are enough for a hash.
-fn hash(hasher: &DefaultHashBuilder, key: &SeriesKey<'_>) -> u64 {
-    let mut state = hasher.build_hasher();
-    for text in [key.site, key.product_token, key.edition, key.reason] {
-        state.write(text.as_bytes());
-    }
-    (key.line, key.standing.len()).hash(&mut state);
-    state.finish()
 }
 
 /// The counts of a [`SeriesTable`].
@@ -251,17 +207,39 @@ impl Key {
             words: words(key),
         }
     }
+}
 
-    fn is(&self, key: &SeriesKey<'_>) -> bool {
-        self.line == key.line
-            && self.read == key.read
-            && *self.product_token == *key.product_token
-            && *self.edition == *key.edition
-            && *self.site == *key.site
-            && *self.pattern == *key.pattern
-            && *self.directive == *key.directive
-            && self.words == words(key)
+impl Equivalent<Key> for SeriesKey<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        key.line == self.line
+            && key.read == self.read
+            && *key.product_token == *self.product_token
+            && *key.edition == *self.edition
+            && *key.site == *self.site
+            && *key.pattern == *self.pattern
+            && *key.directive == *self.directive
+            && key.words == words(self)
     }
+}
+
+impl Hash for SeriesKey<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        hash([self.site, self.product_token, self.edition], self.line, words(self), state);
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let texts = [&*self.site, &*self.product_token, &*self.edition];
+        hash(texts, self.line, self.words, state);
+    }
+}
+
+/// The values that tell most series apart are enough for a hash.
+fn hash(texts: [&str; 3], line: u32, words: [&str; 6], state: &mut impl Hasher) {
+    let [_, _, standing, _, _, reason] = words;
+    texts.into_iter().chain([reason]).for_each(|text| state.write(text.as_bytes()));
+    (line, standing.len()).hash(state);
 }
 
 const fn words(key: &SeriesKey<'_>) -> [&'static str; 6] {

@@ -1,8 +1,9 @@
 //! Records in, their summary out.
 
-use std::{collections::HashMap, hash::Hash};
+use hashbrown::DefaultHashBuilder;
+use indexmap::IndexSet;
 
-use super::packing::{Packer, Unpacker};
+use crate::records::record::packing::{Packer, Unpacker};
 
 /// The names of a record that a filter can ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +38,9 @@ pub(crate) struct Builder {
     records: u64,
     earliest: i64,
     latest: i64,
-    texts: Numbers<Box<str>>,
-    names: Numbers<Combination>,
-    paths: Numbers<Box<str>>,
+    texts: Numbered<Box<str>>,
+    names: Numbered<Combination>,
+    paths: Numbered<Box<str>>,
     /// The names and the path of each sequence number.
     of: Vec<(u32, u32)>,
 }
@@ -47,30 +48,13 @@ pub(crate) struct Builder {
 /// The site, product token, purpose and action as numbers of texts; 0 for no purpose.
 type Combination = [u32; 4];
 
-/// Numbers from 1 on, in the order in which the things came.
-#[derive(Debug)]
-struct Numbers<T>(HashMap<T, u32>);
+/// Things in the order in which they came. They have numbers from 1 on.
+type Numbered<T> = IndexSet<T, DefaultHashBuilder>;
 
-impl<T: Eq + Hash> Numbers<T> {
-    fn add(&mut self, thing: T) -> u32 {
-        let next = self.0.len() as u32 + 1;
-        *self.0.entry(thing).or_insert(next)
-    }
-
-    fn in_order(self) -> Vec<T> {
-        let mut things: Vec<_> = self.0.into_iter().collect();
-        things.sort_unstable_by_key(|(_, number)| *number);
-        things.into_iter().map(|(thing, _)| thing).collect()
-    }
-}
-
-impl Numbers<Box<str>> {
-    fn of(&mut self, text: &str) -> u32 {
-        match self.0.get(text) {
-            Some(number) => *number,
-            None => self.add(text.into()),
-        }
-    }
+/// The number of a text, a new one for a new text.
+fn number(texts: &mut Numbered<Box<str>>, text: &str) -> u32 {
+    let known = texts.get_index_of(text);
+    known.unwrap_or_else(|| texts.insert_full(text.into()).0) as u32 + 1 // a block is far smaller
 }
 
 impl Builder {
@@ -84,9 +68,9 @@ impl Builder {
             records: 0,
             earliest: i64::MAX,
             latest: i64::MIN,
-            texts: Numbers(HashMap::new()),
-            names: Numbers(HashMap::new()),
-            paths: Numbers(HashMap::new()),
+            texts: Numbered::default(),
+            names: Numbered::default(),
+            paths: Numbered::default(),
             of: vec![(0, 0); length.min(Self::MOST)],
         }
     }
@@ -97,7 +81,7 @@ impl Builder {
         if at.is_none_or(|at| at >= self.of.len()) {
             return;
         }
-        let numbers = (self.combination(names), self.paths.of(path));
+        let numbers = (self.combination(names), number(&mut self.paths, path));
         self.put(sequence, numbers);
         self.cover(time, time);
     }
@@ -116,7 +100,7 @@ impl Builder {
                 unpacker.next_text().filter(|(shared, _)| *shared <= path.len())?;
             path.truncate(shared);
             path.extend_from_slice(rest);
-            paths.push(self.paths.of(str::from_utf8(&path).ok()?));
+            paths.push(number(&mut self.paths, str::from_utf8(&path).ok()?));
         }
         for (sequence, (one, path)) in
             (first..).zip(numbers(&part.names_of).zip(numbers(&part.paths_of)))
@@ -133,12 +117,12 @@ impl Builder {
 
     pub(crate) fn finish(self) -> Summary {
         let mut names = Packer::default();
-        names.number(self.texts.0.len());
-        self.texts.in_order().iter().for_each(|text| names.text(text.as_bytes()));
-        for combination in self.names.in_order() {
+        names.number(self.texts.len());
+        self.texts.iter().for_each(|text| names.text(text.as_bytes()));
+        for combination in &self.names {
             combination.iter().for_each(|&number| names.number(number as usize));
         }
-        let mut sorted: Vec<_> = self.paths.0.into_iter().collect();
+        let mut sorted: Vec<_> = self.paths.iter().zip(1_u32..).collect();
         sorted.sort_unstable();
         let (mut paths, mut before) = (Packer::default(), "");
         let mut places = vec![0; sorted.len() + 1];
@@ -160,14 +144,14 @@ impl Builder {
     }
 
     fn combination(&mut self, names: Names<'_>) -> u32 {
-        let mut text = |text| self.texts.of(text);
+        let mut text = |text| number(&mut self.texts, text);
         let combination = [
             text(names.site),
             text(names.product_token),
             names.purpose.map_or(0, &mut text),
             text(names.action),
         ];
-        self.names.add(combination)
+        self.names.insert_full(combination).0 as u32 + 1
     }
 
     fn put(&mut self, sequence: i64, numbers: (u32, u32)) {

@@ -1,12 +1,10 @@
 //! A filter, and what it chooses of a summary.
 
-use super::{
-    builder::{numbers, unpack_names},
-    packing::Unpacker,
-};
+use super::builder::{numbers, unpack_names};
 use crate::records::{
     record::{
         Filter, PathPattern,
+        packing::Unpacker,
         path_pattern::{Step, Walk},
     },
     tally::FORM,

@@ -10,8 +10,7 @@ pub(crate) use self::{
 };
 
 mod builder; // records in, their summary out
-mod chosen;
-mod packing; // numbers and texts as bytes // a filter, and what it chooses of a summary
+mod chosen; // a filter, and what it chooses of a summary
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rusqlite::{Transaction, TransactionBehavior};
+use rusqlite::Transaction;
 use uuid::Uuid;
 
 use super::{
@@ -268,14 +268,11 @@ impl Appender {
 impl Store {
     /// Adds the history, as far as the database lacks it. What it has stays as it is.
     pub(super) fn restore(&mut self, history: &History) -> Result<(), Error> {
-        self.attempt(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            editions::restore(&transaction, &history.editions)?;
-            hosts::restore(&transaction, &history.hosts)?;
-            leaps::add(&transaction, &history.leaps)?;
-            fetches::add(&transaction, history.fetches.iter())?;
-            transaction.commit()
+        self.write(|transaction| {
+            editions::restore(transaction, &history.editions)?;
+            hosts::restore(transaction, &history.hosts)?;
+            leaps::add(transaction, &history.leaps)?;
+            fetches::add(transaction, history.fetches.iter())
         })
     }
 
@@ -283,14 +280,12 @@ impl Store {
     /// left its fate open; it counts once.
     fn add_batch(&mut self, number: BatchNumber<'_>, batch: &Batch) -> Result<(), Error> {
         let records: Vec<_> = batch.records.iter().map(|record| &record.violation).collect();
-        self.attempt(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            if rollups::is_new(&transaction, number)? {
-                add(&transaction, &records, &batch.notes, &batch.overflow)?;
-                rollups::add(&transaction, &batch.rollups)?;
+        self.write(|transaction| {
+            if rollups::is_new(transaction, number)? {
+                add(transaction, &records, &batch.notes, &batch.overflow)?;
+                rollups::add(transaction, &batch.rollups)?;
             }
-            transaction.commit()
+            Ok(())
         })
     }
 }

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::connection::{BLOCK, Store};
 use crate::records::{
@@ -89,21 +89,18 @@ impl Store {
     /// Summarises a piece of the records, the latest first, and returns whether there was one.
     pub(super) fn summarise(&mut self) -> Result<bool, Error> {
         let small = self.block;
-        self.attempt(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.write(|transaction| {
             let whole = transaction
                 .prepare_cached(COMPLETE)?
                 .query_row([PARTS * small, small, MOST_PATHS], |row| row.get(0))
                 .optional()?;
             match whole {
-                Some(first) => join(&transaction, first, small)?,
-                None => match missing(&transaction, small)? {
-                    Some(first) => summarise(&transaction, first, small)?,
+                Some(first) => join(transaction, first, small)?,
+                None => match missing(transaction, small)? {
+                    Some(first) => summarise(transaction, first, small)?,
                     None => return Ok(false),
                 },
             }
-            transaction.commit()?;
             Ok(true)
         })
     }

@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row, Transaction, config::DbConfig, ffi};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, Params, Row, Transaction, TransactionBehavior,
+    config::DbConfig, ffi,
+};
 
 use super::{
     damage::{has_traces, log_of, move_aside},
@@ -240,6 +243,20 @@ impl Store {
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
         work(&mut self.connection).map_err(|error| failure(&self.path, error))
+    }
+
+    /// Does the work in one transaction: all of it, or none.
+    pub(super) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        self.attempt(|connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        })
     }
 
     /// Holds the present state of the database while several statements read it; `None` within

@@ -4,13 +4,13 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params_from_iter, types::Value};
 
-use super::{conditions::Conditions, connection::Store, values::time};
+use super::{conditions::Conditions, connection::Store, values};
 use crate::{
     base::text::Text,
     records::{
         counts::{
-            Counted, CountsInMemory, Dimension, Loading, Part, Place, Question, Referral,
-            SeriesCounts, SeriesTexts, Table,
+            Counted, CountsInMemory, Dimension, Gathered, Part, Place, Question, Referral,
+            SeriesTexts, Table,
         },
         record::Error,
         tally::{FORM, PlaceKind},
@@ -18,12 +18,11 @@ use crate::{
 };
 
 const HOURS: &str = "SELECT hour, version FROM counted_hours ORDER BY hour";
-const COUNTS: &str = "SELECT hour, series, requests, folded, dropped FROM rollups \
-    WHERE hour BETWEEN ? AND ? ORDER BY hour";
+const COUNTS: &str = "SELECT series, requests, folded, dropped FROM rollups WHERE hour = ?";
 const SERIES: &str = "SELECT site, class, product_token, purpose, standing, verdict, action, reason, \
     read_state, robots_edition, robots_directive, robots_pattern, robots_line FROM series WHERE id = ?";
-const PLACES: &str = "SELECT hour, kind, site, product_token, place, violations FROM rollup_places \
-    WHERE hour BETWEEN ? AND ? ORDER BY hour, kind, site, product_token";
+const PLACES: &str =
+    "SELECT kind, site, product_token, place, violations FROM rollup_places WHERE hour = ?";
 
 impl Store {
     /// Answers questions to the counts from these, and keeps in them what has to be read.
@@ -49,8 +48,9 @@ impl Store {
         if let Some(shared) = &self.shared {
             return shared.first_counted_hour();
         }
-        let first = |row: &Row<'_>| row.get::<_, Option<i64>>(0)?.map(|at| time(at, 0)).transpose();
-        Ok(self.all("SELECT min(hour) FROM counted_hours", [], first)?.into_iter().flatten().next())
+        let hours =
+            self.all("SELECT min(hour) FROM counted_hours", [], |row| values::moment(row, 0))?;
+        Ok(hours.into_iter().flatten().next())
     }
 
     /// The paths or networks with the most violations, most first. The question's `by` and
@@ -97,8 +97,7 @@ impl Store {
             conditions.text
         );
         self.all(&sql, params_from_iter(conditions.values), |row| {
-            let count = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
-            Ok(Counted::unrecorded((row.get(0)?, count(1)?, count(2)?)))
+            Ok(Counted::unrecorded((row.get(0)?, values::count(row, 1)?, values::count(row, 2)?)))
         })
     }
 
@@ -128,7 +127,7 @@ impl Store {
             let keys = by.iter().enumerate().map(|(at, one)| value(*one, row, at));
             Ok(Counted {
                 key: keys.collect::<rusqlite::Result<_>>()?,
-                requests: row.get::<_, i64>(by.len())?.unsigned_abs(),
+                requests: values::count(row, by.len())?,
                 ..Counted::default()
             })
         })?;
@@ -151,7 +150,7 @@ impl Store {
             Ok(Referral {
                 operator: row.get(0)?,
                 site: row.get(1)?,
-                visits: row.get::<_, i64>(2)?.unsigned_abs(),
+                visits: values::count(row, 2)?,
             })
         })
     }
@@ -180,61 +179,50 @@ fn read(
         .prepare_cached(HOURS)?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    let [first, until] = question.hours();
-    for mut loading in counts.missing(part, &hours, first, until) {
-        match part {
-            Part::Requests => read_requests(&snapshot, counts, &mut loading)?,
-            Part::Places => read_places(&snapshot, counts, &mut loading)?,
-        }
-        counts.take_in(part, loading);
+    for hour in counts.missing(part, &hours, question) {
+        let found = match part {
+            Part::Requests => requests(&snapshot, counts, hour.0)?,
+            Part::Places => places(&snapshot, counts, hour.0)?,
+        };
+        counts.take_in(part, hour, found);
     }
     snapshot.finish()
 }
 
-fn read_requests(
-    connection: &Connection,
-    counts: &mut Table,
-    loading: &mut Loading,
-) -> rusqlite::Result<()> {
+fn requests(connection: &Connection, counts: &mut Table, hour: i64) -> rusqlite::Result<Gathered> {
+    let mut gathered = Gathered::default();
     let mut statement = connection.prepare_cached(COUNTS)?;
-    let mut series = connection.prepare_cached(SERIES)?;
-    let mut rows = statement.query(loading.span())?;
+    let mut unknown = connection.prepare_cached(SERIES)?;
+    let mut rows = statement.query([hour])?;
     while let Some(row) = rows.next()? {
-        let id = row.get(1)?;
-        if !counts.knows(id) {
-            series.query_row([id], |row| learn(counts, id, row))?;
-        }
-        let count = |at| row.get::<_, i64>(at).map(i64::unsigned_abs);
-        let found = SeriesCounts { requests: count(2)?, folded: count(3)?, dropped: count(4)? };
-        counts.add(loading, row.get(0)?, id, found);
+        let id = row.get(0)?;
+        let series = match counts.series(id) {
+            Some(series) => series,
+            None => unknown.query_row([id], |row| {
+                let mut texts = SeriesTexts { line: row.get(12)?, ..SeriesTexts::default() };
+                for (at, value) in texts.kind.iter_mut().chain(&mut texts.rule).enumerate() {
+                    *value = text(row, at)?;
+                }
+                Ok(counts.learn(id, &texts))
+            })?,
+        };
+        gathered.add(series, values::count(row, 1)?);
+        gathered.add_unrecorded(series, values::count(row, 2)?, values::count(row, 3)?);
     }
-    Ok(())
+    Ok(gathered)
 }
 
-fn learn(counts: &mut Table, id: i64, row: &Row<'_>) -> rusqlite::Result<()> {
-    let mut texts = SeriesTexts { line: row.get(12)?, ..SeriesTexts::default() };
-    for (at, value) in texts.kind.iter_mut().chain(&mut texts.rule).enumerate() {
-        *value = text(row, at)?;
-    }
-    counts.learn(id, &texts);
-    Ok(())
-}
-
-fn read_places(
-    connection: &Connection,
-    counts: &mut Table,
-    loading: &mut Loading,
-) -> rusqlite::Result<()> {
+fn places(connection: &Connection, counts: &mut Table, hour: i64) -> rusqlite::Result<Gathered> {
+    let mut gathered = Gathered::default();
     let mut statement = connection.prepare_cached(PLACES)?;
-    let mut rows = statement.query(loading.span())?;
+    let mut rows = statement.query([hour])?;
     while let Some(row) = rows.next()? {
         // Rows of another program's kind are not ours to count.
-        let Some(kind) = PlaceKind::of_word(text(row, 1)?) else { continue };
-        let owner = counts.owner(kind, text(row, 2)?, text(row, 3)?);
-        let violations = row.get::<_, i64>(5)?.unsigned_abs();
-        counts.add_place(loading, row.get(0)?, owner, text(row, 4)?, violations);
+        let Some(kind) = PlaceKind::of_word(text(row, 0)?) else { continue };
+        let place = counts.place(kind, [text(row, 1)?, text(row, 2)?, text(row, 3)?]);
+        gathered.add(place, values::count(row, 4)?);
     }
-    Ok(())
+    Ok(gathered)
 }
 
 /// A text, as the row holds it.
@@ -245,7 +233,7 @@ fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
 /// The value of a key.
 fn value(dimension: Dimension, row: &Row<'_>, at: usize) -> rusqlite::Result<Text> {
     match dimension {
-        Dimension::Hour | Dimension::Day => Ok(Text::from(time(row.get(at)?, at)?.to_string())),
+        Dimension::Hour | Dimension::Day => Ok(Text::from(values::time(row, at)?.to_string())),
         _ => row.get(at),
     }
 }

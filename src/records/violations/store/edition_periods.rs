@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::params;
 
-use super::{connection::Store, values::time};
+use super::{connection::Store, values};
 use crate::records::record::{EditionPeriod, Error};
 
 impl Store {
@@ -29,9 +29,9 @@ impl Store {
             Ok(EditionPeriod {
                 id: row.get(0)?,
                 source: row.get(1)?,
-                from: time(row.get(2)?, 2)?,
-                until: row.get::<_, Option<i64>>(3)?.map(|at| time(at, 3)).transpose()?,
-                length: row.get::<_, i64>(4)?.unsigned_abs(),
+                from: values::time(row, 2)?,
+                until: values::moment(row, 3)?,
+                length: values::count(row, 4)?,
                 bytes: row.get::<_, Option<Vec<u8>>>(5)?.map(Into::into),
             })
         })

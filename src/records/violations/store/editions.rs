@@ -9,7 +9,7 @@ use bytes::Bytes;
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{connection::Store, values::time};
+use super::{connection::Store, values};
 use crate::{
     base::text::Text,
     formats::robots::OriginFile,
@@ -109,7 +109,7 @@ impl Store {
         let sql = "SELECT max(until_) FROM edition_periods WHERE until_ >= ? AND sequence < ?";
         let mut statement = self.connection.prepare_cached(sql)?;
         let until: Option<i64> = statement.query_row([since, last], |row| row.get(0))?;
-        let until = until.map(|until| time(until, 0)).transpose()?;
+        let until = until.map(|until| values::timestamp(until, 0)).transpose()?;
         Ok((found, until.map(|until| Unread { until, before: last })))
     }
 
@@ -310,8 +310,8 @@ fn edition_of(row: &Row<'_>, bytes: Bytes) -> rusqlite::Result<Edition> {
         bytes,
         source: row.get(4)?,
         origin_file: origin_file(row.get(5)?),
-        from: time(row.get(6)?, 6)?,
-        until: row.get::<_, Option<i64>>(7)?.map(|until| time(until, 7)).transpose()?,
+        from: values::time(row, 6)?,
+        until: values::moment(row, 7)?,
     })
 }
 

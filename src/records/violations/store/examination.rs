@@ -11,7 +11,7 @@ use super::{
     damage::log_of,
     migrations::{self, Version},
     removal::COUNTS,
-    values::time,
+    values,
 };
 use crate::records::{
     lines::Stamp,
@@ -209,7 +209,7 @@ fn span(connection: &Connection, sql: &str) -> rusqlite::Result<Option<(Timestam
     let (first, last): (Option<i64>, Option<i64>) =
         connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (Some(first), Some(last)) = (first, last) else { return Ok(None) };
-    Ok(Some((time(first, 0)?, time(last, 1)?)))
+    Ok(Some((values::timestamp(first, 0)?, values::timestamp(last, 1)?)))
 }
 
 /// Records against counts: every record was counted in its hour; where none was removed, every
@@ -247,13 +247,14 @@ fn add_up(connection: &Connection, found: &mut Examination) -> rusqlite::Result<
             std::cmp::Ordering::Less if is_complete => "store.missing_records",
             _ => continue,
         };
-        let hour = time(hour, 0)?;
+        let hour = values::timestamp(hour, 0)?;
         let message = format!("the hour {hour:.0} has {kept} records, and counted {counted}");
         found.faults.push(Fault { code, message });
     }
     let uncounted = records.keys().filter(|hour| is_counted(**hour) && !counts.contains_key(hour));
     for &hour in uncounted {
-        let message = format!("the hour {:.0} has records, and counted none", time(hour, 0)?);
+        let message =
+            format!("the hour {:.0} has records, and counted none", values::timestamp(hour, 0)?);
         found.faults.push(Fault { code: "store.uncounted_records", message });
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, Params, params};
 
-use super::{connection::Store, values::time};
+use super::{connection::Store, values};
 use crate::records::record::{Error, Fetch};
 
 /// The most fetches that are read at the start. A client can use any number of networks. A fetch
@@ -37,9 +37,9 @@ impl Store {
                 network: row.get(2)?,
                 standing: row.get(3)?,
                 edition: row.get(4)?,
-                first: time(row.get(5)?, 5)?,
-                last: time(row.get(6)?, 6)?,
-                count: row.get::<_, i64>(7)?.unsigned_abs(),
+                first: values::time(row, 5)?,
+                last: values::time(row, 6)?,
+                count: values::count(row, 7)?,
                 interval: interval.map(|seconds| Duration::from_secs(seconds.unsigned_abs())),
             })
         })

@@ -8,6 +8,7 @@ use std::path::Path;
 use super::{
     connection::Store,
     damage::{log_of, move_aside},
+    values,
 };
 use crate::records::{
     lines::Stamp,
@@ -120,8 +121,9 @@ impl Store {
     }
 
     pub(super) fn number(&mut self, sql: &str) -> Result<u64, Error> {
-        let number = |row: &rusqlite::Row<'_>| row.get(0).map(i64::unsigned_abs);
-        self.attempt(|connection| connection.query_row(sql, [], number))
+        self.attempt(|connection| {
+            connection.prepare_cached(sql)?.query_row([], |row| values::count(row, 0))
+        })
     }
 }
 

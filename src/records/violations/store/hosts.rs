@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::{connection::Store, values::time};
+use super::{connection::Store, values};
 use crate::records::record::{Error, HostPeriod, SiteHosts};
 
 impl Store {
@@ -16,8 +16,8 @@ impl Store {
             Ok(HostPeriod {
                 host: row.get(0)?,
                 site: row.get(1)?,
-                from: time(row.get(2)?, 2)?,
-                until: row.get::<_, Option<i64>>(3)?.map(|until| time(until, 3)).transpose()?,
+                from: values::time(row, 2)?,
+                until: values::moment(row, 3)?,
             })
         })
     }

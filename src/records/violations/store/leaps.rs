@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::{connection::Store, values::time};
+use super::{connection::Store, values};
 use crate::records::record::{ClockLeap, Error};
 
 impl Store {
@@ -13,8 +13,8 @@ impl Store {
     pub fn clock_leaps(&self, since: Timestamp) -> Result<Vec<ClockLeap>, Error> {
         let sql = "SELECT at, by_ FROM clock_leaps WHERE at >= ? ORDER BY at";
         self.all(sql, [since.as_millisecond()], |row| {
-            let by = Duration::from_millis(row.get::<_, i64>(1)?.unsigned_abs());
-            Ok(ClockLeap { at: time(row.get(0)?, 0)?, by })
+            let by = Duration::from_millis(values::count(row, 1)?);
+            Ok(ClockLeap { at: values::time(row, 0)?, by })
         })
     }
 }

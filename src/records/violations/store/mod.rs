@@ -44,8 +44,8 @@ mod removal; // old rows that go
 mod rollups; // counts by hour as rows
 mod search; // the way through the records that a filter may list
 mod unkept; // records that were not kept, counted
-mod upkeep;
-mod values; // the values of columns // old rows, a piece between batches
+mod upkeep; // old rows, a piece between batches
+mod values; // the values of columns
 
 #[cfg(test)]
 mod tests;

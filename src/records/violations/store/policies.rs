@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
-use super::{connection::Store, values::time};
+use super::{connection::Store, values};
 use crate::records::record::{Error, PolicyEntry};
 
 /// The most entries.
@@ -43,10 +43,10 @@ impl Store {
         self.all(sql, params![since, before, most], |row| {
             Ok(PolicyEntry {
                 id: row.get(0)?,
-                at: time(row.get(1)?, 1)?,
+                at: values::time(row, 1)?,
                 by: row.get(2)?,
                 sha256: row.get(3)?,
-                length: row.get::<_, i64>(4)?.unsigned_abs(),
+                length: values::count(row, 4)?,
             })
         })
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{connection::Store, values::time};
+use super::{connection::Store, values};
 use crate::records::record::{Error, Probed};
 
 impl Store {
@@ -14,7 +14,7 @@ impl Store {
             Ok(Probed {
                 site: row.get(0)?,
                 question: row.get(1)?,
-                at: time(row.get(2)?, 2)?,
+                at: values::time(row, 2)?,
                 why: row.get(3)?,
                 taken: row.get(4)?,
                 not_taken: row.get(5)?,

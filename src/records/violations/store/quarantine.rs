@@ -2,11 +2,11 @@
 //! (`beadle robots accept` and `discard`).
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
     connection::{READER_BUSY, Store},
-    values::time,
+    values,
 };
 use crate::{
     base::text::Text,
@@ -46,20 +46,13 @@ impl Store {
             QuarantineAct::Accept => ["accepted", "discarded"],
             QuarantineAct::Discard => ["discarded", "accepted"],
         };
-        self.attempt(|connection| {
-            connection.busy_timeout(READER_BUSY)?;
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let sql = format!(
-                "UPDATE held_robots SET {set} = coalesce({set}, ?1), {unset} = NULL \
-                 WHERE site = ?2 AND id = coalesce(?3, id) RETURNING {COLUMNS}"
-            );
-            let now = now.as_millisecond();
-            let found =
-                transaction.query_row(&sql, params![now, site, id], quarantined).optional()?;
-            transaction.commit()?;
-            Ok(found)
-        })
+        let sql = format!(
+            "UPDATE held_robots SET {set} = coalesce({set}, ?1), {unset} = NULL \
+             WHERE site = ?2 AND id = coalesce(?3, id) RETURNING {COLUMNS}"
+        );
+        let bound = params![now.as_millisecond(), site, id];
+        self.attempt(|connection| connection.busy_timeout(READER_BUSY))?;
+        self.write(|transaction| transaction.query_row(&sql, bound, quarantined).optional())
     }
 }
 
@@ -89,17 +82,13 @@ pub(super) fn add<'a>(
 }
 
 fn quarantined(row: &Row<'_>) -> rusqlite::Result<Quarantined> {
-    let moment = |column| {
-        let at: Option<i64> = row.get(column)?;
-        at.map(|at| time(at, column)).transpose()
-    };
     Ok(Quarantined {
         site: row.get(0)?,
         id: row.get(1)?,
         bytes: row.get::<_, Vec<u8>>(2)?.into(),
-        since: time(row.get(3)?, 3)?,
-        accepted: moment(4)?,
-        discarded: moment(5)?,
+        since: values::time(row, 3)?,
+        accepted: values::moment(row, 4)?,
+        discarded: values::moment(row, 5)?,
     })
 }
 

@@ -9,6 +9,7 @@ use super::{
     connection::Store,
     record_rows::violation,
     search::{Range, Way},
+    values,
 };
 use crate::{
     base::text::Text,
@@ -166,7 +167,7 @@ impl Store {
         let sql = format!("SELECT {columns}, count(*) FROM violations{text} GROUP BY {columns}");
         self.all(&sql, params_from_iter(values), |row| {
             let key = (0..by.len()).map(|at| row.get(at)).collect::<rusqlite::Result<_>>()?;
-            Ok((key, row.get::<_, i64>(by.len())?.unsigned_abs()))
+            Ok((key, values::count(row, by.len())?))
         })
     }
 }

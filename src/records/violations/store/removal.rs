@@ -1,6 +1,6 @@
 //! The removal of old rows: records, counts, and the editions that only they needed.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 
 use super::{blocks, connection::Store, record_rows};
 use crate::records::{
@@ -90,26 +90,23 @@ impl Store {
     /// Removes a piece of the old rows, the oldest first. An edition in force always stays.
     pub(in crate::records::violations) fn prune(&mut self, piece: Piece) -> Result<Removal, Error> {
         let (before, limit) = (piece.before.as_millisecond(), piece.limit.cast_signed());
-        self.attempt(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.write(|transaction| {
             let records = transaction.execute(
                 "DELETE FROM violations WHERE sequence IN \
                  (SELECT sequence FROM violations WHERE time < ? ORDER BY time LIMIT ?)",
                 [before, limit],
             )?;
-            blocks::forget(&transaction)?;
+            blocks::forget(transaction)?;
             transaction.execute(FORGET_OVERFLOW, [before, limit])?;
-            let counts = forget_counts(&transaction, Hour::of(piece.before), limit)?;
+            let counts = forget_counts(transaction, Hour::of(piece.before), limit)?;
             let replaced_before = piece.replaced_before.as_millisecond();
             transaction.execute(FORGET_FETCHES, [replaced_before, limit])?;
-            bound_fetches(&transaction, MOST_FETCHES, limit)?;
+            bound_fetches(transaction, MOST_FETCHES, limit)?;
             transaction.execute(FORGET_HOSTS, [replaced_before, limit])?;
             transaction.execute(FORGET_LEAPS, [replaced_before, limit])?;
             transaction.execute(FORGET_MENTIONS, [limit])?;
             transaction.execute(END_PERIODS, [replaced_before, limit])?;
             transaction.execute(DROP_EDITIONS, [limit])?;
-            transaction.commit()?;
             Ok(Removal { records: records as u64, counts: counts as u64 })
         })
     }
@@ -117,23 +114,20 @@ impl Store {
     /// Removes a piece of the oldest rows of a kind, whatever their age. Counts of the latest hour stay.
     pub(super) fn remove_oldest(&mut self, kind: Kind, limit: u64) -> Result<Removal, Error> {
         let limit = limit.cast_signed();
-        self.attempt(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.write(|transaction| {
             let mut removal = Removal::default();
             match kind {
                 Kind::Records => {
                     removal.records = transaction.execute(FORGET_FIRST, [limit])? as u64;
-                    blocks::forget(&transaction)?;
+                    blocks::forget(transaction)?;
                 }
                 Kind::Counts => {
-                    if let Some(before) = second_hour(&transaction)? {
-                        removal.counts = forget_counts(&transaction, before, limit)? as u64;
+                    if let Some(before) = second_hour(transaction)? {
+                        removal.counts = forget_counts(transaction, before, limit)? as u64;
                         transaction.execute(FORGET_OVERFLOW, [before.as_millisecond(), limit])?;
                     }
                 }
             }
-            transaction.commit()?;
             Ok(removal)
         })
     }
@@ -142,10 +136,7 @@ impl Store {
     pub(super) fn bytes_in_use(&mut self) -> Result<u64, Error> {
         let sql = "SELECT (page_count - freelist_count) * page_size \
                    FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
-        let bytes = self.attempt(|connection| {
-            connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0))
-        })?;
-        Ok(bytes.unsigned_abs())
+        self.number(sql)
     }
 
     /// The parts of the pages in use, from a sample of the records.
@@ -178,8 +169,7 @@ impl Store {
     pub(super) fn extent(&mut self) -> Result<u64, Error> {
         let sql = "SELECT coalesce((SELECT max(sequence) FROM violations) \
                    - (SELECT min(sequence) FROM violations) + 1, 0)";
-        let extent: i64 = self.attempt(|connection| connection.query_row(sql, [], |r| r.get(0)))?;
-        Ok(extent.unsigned_abs())
+        self.number(sql)
     }
 }
 

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{
-    Connection, OptionalExtension, Statement, TransactionBehavior, params, params_from_iter,
-};
+use rusqlite::{Connection, OptionalExtension, Statement, params, params_from_iter};
 
 use super::connection::Store;
 use crate::records::{
@@ -36,12 +34,7 @@ impl Store {
     /// # Errors
     /// Where the database cannot be written; nothing is added then.
     pub fn add_rollups(&mut self, rollups: &Rollups) -> Result<(), Error> {
-        self.attempt(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            add(&transaction, rollups)?;
-            transaction.commit()
-        })
+        self.write(|transaction| add(transaction, rollups))
     }
 }
 

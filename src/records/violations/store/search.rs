@@ -3,7 +3,7 @@
 
 use rusqlite::Row;
 
-use super::{blocks::LARGE, connection::Store};
+use super::{blocks::LARGE, connection::Store, values};
 use crate::records::record::{
     Filter,
     block::{self, Chosen, Search},
@@ -101,7 +101,7 @@ impl Block {
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             whole: Range { first: row.get(0)?, last: row.get(1)? },
-            records: row.get::<_, i64>(2)?.unsigned_abs(),
+            records: values::count(row, 2)?,
             earliest: row.get(3)?,
             latest: row.get(4)?,
             has_gaps: row.get(5)?,

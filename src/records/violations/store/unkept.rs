@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{connection::Store, values::time};
+use super::{connection::Store, values};
 use crate::records::record::{Error, Overflow};
 
 impl Store {
@@ -19,9 +19,9 @@ impl Store {
                 site: row.get(0)?,
                 product_token: row.get(1)?,
                 rule: row.get(2)?,
-                count: row.get::<_, i64>(3)?.unsigned_abs(),
-                first: time(row.get(4)?, 4)?,
-                last: time(row.get(5)?, 5)?,
+                count: values::count(row, 3)?,
+                first: values::time(row, 4)?,
+                last: values::time(row, 5)?,
             })
         })
     }

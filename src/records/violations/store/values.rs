@@ -2,14 +2,31 @@
 
 use jiff::Timestamp;
 use rusqlite::{
-    ToSql,
+    Row, ToSql,
     types::{FromSql, FromSqlResult, ToSqlOutput, Type, ValueRef},
 };
 
 use crate::{base::text::Text, records::record::Value};
 
-pub(super) fn time(milliseconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
+/// A time in milliseconds; `column` names it in a failure.
+pub(super) fn timestamp(milliseconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
     Timestamp::from_millisecond(milliseconds).map_err(|error| unreadable(column, error))
+}
+
+/// The time in a column.
+pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    timestamp(row.get(column)?, column)
+}
+
+/// The time in a column that may have none.
+pub(super) fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    let milliseconds: Option<i64> = row.get(column)?;
+    milliseconds.map(|milliseconds| timestamp(milliseconds, column)).transpose()
+}
+
+/// The count in a column.
+pub(super) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get(column).map(i64::unsigned_abs)
 }
 
 /// The failure of a column whose value is invalid.

@@ -3,14 +3,15 @@
 
 /// Appends packed values.
 #[derive(Debug, Default)]
-pub(super) struct Packer(Vec<u8>);
+pub(crate) struct Packer(Vec<u8>);
 
 /// Reads packed values back. Its methods return `None` at the end, and for bytes that nothing packed.
 #[derive(Debug)]
-pub(super) struct Unpacker<'a>(&'a [u8]);
+pub(crate) struct Unpacker<'a>(&'a [u8]);
 
 impl Packer {
-    pub(super) fn number(&mut self, mut number: usize) {
+    #[inline]
+    pub(crate) fn number(&mut self, mut number: usize) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
             number >>= 7;
@@ -18,33 +19,34 @@ impl Packer {
         self.0.push(number as u8);
     }
 
-    pub(super) fn text(&mut self, text: &[u8]) {
+    pub(crate) fn text(&mut self, text: &[u8]) {
         self.number(text.len());
         self.0.extend_from_slice(text);
     }
 
     /// A text of a sorted list, behind this one.
-    pub(super) fn next_text(&mut self, before: &[u8], text: &[u8]) {
+    pub(crate) fn next_text(&mut self, before: &[u8], text: &[u8]) {
         let shared = before.iter().zip(text).take_while(|(a, b)| a == b).count();
         self.number(shared);
         self.text(&text[shared..]);
     }
 
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
 }
 
 impl<'a> Unpacker<'a> {
-    pub(super) const fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    pub(super) const fn is_at_end(&self) -> bool {
+    pub(crate) const fn is_at_end(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn number(&mut self) -> Option<usize> {
+    #[inline]
+    pub(crate) fn number(&mut self) -> Option<usize> {
         let mut number = 0;
         for shift in (0..usize::BITS).step_by(7) {
             let (&byte, rest) = self.0.split_first()?;
@@ -57,7 +59,8 @@ impl<'a> Unpacker<'a> {
         None
     }
 
-    pub(super) fn text(&mut self) -> Option<&'a [u8]> {
+    #[inline]
+    pub(crate) fn text(&mut self) -> Option<&'a [u8]> {
         let length = self.number()?;
         let (text, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
@@ -66,7 +69,7 @@ impl<'a> Unpacker<'a> {
 
     /// The next text of a sorted list: the number of bytes that it shares with the one before, and
     /// the rest.
-    pub(super) fn next_text(&mut self) -> Option<(usize, &'a [u8])> {
+    pub(crate) fn next_text(&mut self) -> Option<(usize, &'a [u8])> {
         Some((self.number()?, self.text()?))
     }
 }
