@@ -88,21 +88,21 @@ fn counting(sink: &Sink) -> Vec<Case<'_>> {
     let people = Arc::new(People::default());
     vec![
         Case::new("counted: request of a crawler, 64 series", move |number| {
-            sink.tally().count(black_box(now), black_box(&key(number)));
+            sink.tally.count(black_box(now), black_box(&key(number)));
         }),
         Case::new("counted: request of a crawler that invents a name", move |number| {
             let key = SeriesKey { is_declared: true, ..key(number) };
-            sink.tally().count(black_box(now), black_box(&key));
+            sink.tally.count(black_box(now), black_box(&key));
         }),
         Case::new("counted: request of a person", move |_| {
-            sink.tally().count_person(black_box(&people), traffic::HOST, black_box(now));
+            sink.tally.count_person(black_box(&people), traffic::HOST, black_box(now));
         }),
         Case::new("counted: folded violation, with path and network", move |number| {
             let read = Some(ReadState::Never);
             let key = SeriesKey { action: "block", read, ..key(number) };
             let places =
                 || Places { path: "/products/ropes/1".into(), network: "192.0.2.0/24".into() };
-            let detail = sink.tally().admit(black_box(now), black_box(&key), places);
+            let detail = sink.tally.admit(black_box(now), black_box(&key), places);
             assert!(matches!(detail, Detail::Folded));
         }),
     ]

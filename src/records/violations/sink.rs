@@ -75,7 +75,8 @@ pub struct Sink {
     /// The limit of the size of the database.
     max_bytes: Option<u64>,
     recollection: Recollection,
-    tally: Arc<Tally>,
+    /// The counts by hour. What is a violation and becomes no record is counted there alone.
+    pub tally: Arc<Tally>,
     fill: Arc<Fill>,
 }
 
@@ -164,11 +165,6 @@ impl Sink {
     /// repaired while the program runs gets it.
     pub fn remember(&self, source: impl Fn() -> History + Send + Sync + 'static) {
         self.recollection.set(source);
-    }
-
-    /// The counts by hour. What is a violation and becomes no record is counted there alone.
-    pub fn tally(&self) -> &Tally {
-        &self.tally
     }
 
     /// Takes the record, or only counts it if the queue is full. Never waits for a disk.

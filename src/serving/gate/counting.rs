@@ -26,16 +26,16 @@ impl Gate {
 
     /// Counts a request that is no violation, by hour.
     pub(super) fn count_passed(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
-        if !self.sink.tally().keeps_rollups {
+        if !self.sink.tally.keeps_rollups {
             return;
         }
         let (site, now) = (visit.site.name.as_str(), visit.now());
         if !visit.is_of_person(decision) {
-            return self.sink.tally().count(now, &series::of_passed(visit, decision));
+            return self.sink.tally.count(now, &series::of_passed(visit, decision));
         }
-        self.sink.tally().count_person(&visit.served.people, site, now);
+        self.sink.tally.count_person(&visit.served.people, site, now);
         if let Some(operator) = visit.referrer() {
-            self.sink.tally().count_referral(now, site, operator);
+            self.sink.tally.count_referral(now, site, operator);
         }
     }
 

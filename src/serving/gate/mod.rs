@@ -218,9 +218,7 @@ impl Gate {
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, record) = match (&weighed.decision.judgement, action) {
             _ if weighed.decision.reason.is_limit() => {
-                self.sink
-                    .tally()
-                    .count(visit.now(), &series::of_limited(&visit, &weighed.decision));
+                self.sink.tally.count(visit.now(), &series::of_limited(&visit, &weighed.decision));
                 (None, None)
             }
             (Some(judgement), Action::Log | Action::Throttle | Action::Block) => {
@@ -438,7 +436,7 @@ impl Gate {
             _ => None,
         };
         let answer = answer.map(|answer| answer.tagged(site, visit.target.letter()));
-        let record = match self.sink.tally().admit(visit.now(), &key, places) {
+        let record = match self.sink.tally.admit(visit.now(), &key, places) {
             Detail::Folded => None,
             Detail::Recorded(tallied) => {
                 let violation = self.recorder.violation(id, visit, weighed, judgement, &broken);

@@ -77,8 +77,8 @@ fn writes_until_it_is_killed() {
         }
         let (now, passed) =
             (violation(number).time, crate::records::tally::tests::key("s", "GPTBot", "/"));
-        sink.tally().count(now, &SeriesKey { action: "pass", ..passed });
-        sink.tally().admit(
+        sink.tally.count(now, &SeriesKey { action: "pass", ..passed });
+        sink.tally.admit(
             now,
             &crate::records::tally::tests::key("s", "CCBot", "/folded/"),
             Places::default,

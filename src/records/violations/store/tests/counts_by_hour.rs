@@ -44,13 +44,13 @@ fn violate(sink: &Sink, number: u64) {
     let violation = violation(number);
     let key = SeriesKey { product_token: &violation.product_token, ..VIOLATION };
     let places = || Places { path: "/private/".into(), network: Text::word("192.0.2.0/24") };
-    if let Detail::Recorded(tallied) = sink.tally().admit(violation.time, &key, places) {
+    if let Detail::Recorded(tallied) = sink.tally.admit(violation.time, &key, places) {
         sink.record(crate::records::violations::Record { violation, tallied });
     }
 }
 
 fn pass(sink: &Sink, number: u64) {
-    sink.tally().count(violation(number).time, &KEY);
+    sink.tally.count(violation(number).time, &KEY);
 }
 
 /// The sums of a database: requests that passed, violations, rows, folded and dropped ones.
@@ -133,8 +133,8 @@ fn counts_without_a_record_are_soon_in_the_database() {
     let people = Arc::new(People::default());
     for number in 1..4 {
         pass(&sink, 0);
-        sink.tally().count_person(&people, "shop.example", violation(0).time);
-        sink.tally().count_referral(violation(0).time, "shop.example", "OpenAI");
+        sink.tally.count_person(&people, "shop.example", violation(0).time);
+        sink.tally.count_referral(violation(0).time, "shop.example", "OpenAI");
         eventually("read", || {
             let question = Question::default();
             let counted = reader.counted(&question).expect("rows");
@@ -208,7 +208,7 @@ fn a_stop_without_a_database_says_how_many_counts_are_lost() {
     (0..7).for_each(|_| pass(&sink, 0));
     thread::sleep(Duration::from_millis(600)); // some wait in the writer, others in the tally
     let people = Arc::new(People::default());
-    (0..4).for_each(|_| sink.tally().count_person(&people, "shop.example", violation(0).time));
+    (0..4).for_each(|_| sink.tally.count_person(&people, "shop.example", violation(0).time));
     (0..8).for_each(|_| violate(&sink, 0));
     let counts = sink.close(Duration::from_millis(100));
     assert_eq!((counts.dropped, counts.folded), (3, 5));
