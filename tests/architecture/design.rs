@@ -46,7 +46,7 @@ pub(crate) fn rooms() -> impl Iterator<Item = &'static str> {
 }
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &str); 76] = [
+pub(crate) const CRATES: [(&str, &str); 67] = [
     ("pingora", "edge/ proxy/"),
     ("async_trait", "edge/ proxy/"),
     ("h2", "edge/"),
