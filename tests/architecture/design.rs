@@ -3,26 +3,26 @@
 /// The streets with their rooms, and the most lines of each. A room may use those before it, as far as
 /// its doc says so. The lines only ever shrink, but for a reason in the commit.
 pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
-    ("base", &BASE, 3_601),
+    ("base", &BASE, 3_547),
     (
         "formats",
         &["framing", "access_log", "usage", "robots", "probe", "robots_tag", "signature", "valkey"],
         14_987,
     ),
-    ("rules", &["crawlers", "keys", "policy", "enforce"], 20_694),
-    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts", "edit"], 8_750),
+    ("rules", &["crawlers", "keys", "policy", "enforce"], 19_746),
+    ("advice", &["lint", "comparison", "import", "starter", "manual", "fronts", "edit"], 8_434),
     (
         "records",
         &["tally", "record", "counts", "lines", "spool", "clickhouse", "forward", "violations"],
         16_022,
     ),
-    ("clients", &["evidence", "conduct"], 8_972),
+    ("clients", &["evidence", "conduct"], 8_805),
     ("outside", &["mail", "tls", "alerts", "acme", "remote"], 4_205),
-    ("state", &["fleet", "publication", "exchange"], 10_690),
-    ("serving", &["gate", "edge", "proxy", "decide"], 8_940),
+    ("state", &["fleet", "publication", "exchange"], 10_692),
+    ("serving", &["gate", "edge", "proxy", "decide"], 8_569),
     ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_733),
-    ("desk", &["admin", "pages", "api"], 10_304),
-    ("program", &["console", "service", "cli"], 11_007),
+    ("desk", &["admin", "pages", "api"], 10_148),
+    ("program", &["console", "service", "cli"], 10_272),
 ];
 
 /// The rooms of the base; every room may use them.
@@ -89,7 +89,7 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
     ("sfv", "robots_tag/ usage/ signature/"),
     ("granit_parser", "edit/layout.rs"),
     ("similar", "edit/"),
-    ("serde_yaml", "policy/yaml.rs import/anubis.rs"),
+    ("serde_yaml", "policy/yaml.rs import/anubis.rs version/build.rs"),
     (
         "serde",
         "access_log/ acme/ diagnostic product_token text crawlers/ policy/ comparison/ \
@@ -100,7 +100,7 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
         "serde_json",
         "acme/ diagnostic signature/ crawlers/ keys/ import/ record/ clickhouse/ fleet/ exchange/ \
          violations/ alerts/ report/ audit/ admin/ pages/ api/ console/ cli/ access_log/ replay/ \
-         enforce/",
+         enforce/ policy/catalogue_file.rs version/build.rs",
     ),
     ("askama", "report/html.rs admin/ pages/"),
     ("html5gum", "robots_tag/head.rs crawlers/ranges/html.rs"),
@@ -130,7 +130,7 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
     ("zip", "report/bundle/archive.rs"),
     ("redis", "exchange/"),
     ("rusqlite", "violations/store/"),
-    ("rustix", "cli/store/disk.rs cli/serve.rs service/descriptors.rs violations/store/"),
+    ("rustix", "cli/store.rs cli/serve.rs service/descriptors.rs violations/store/"),
     ("prometheus", "metrics/"),
     ("axum", "admin/ pages/ api/ cli/demo.rs"),
     ("hyper", "decide/ admin/"),

@@ -16,7 +16,7 @@ const BROTHERS: [(&str, &str, &str); 10] = [
         "access_log admin alerts evidence tls violations",
         "a reader is named by its section",
     ),
-    ("rules", "crawlers fleet preferences server", "a section has its keys and its reader"),
+    ("rules", "fleet server", "a section has its keys and its reader"),
     ("rules", "decide enforcement limits overrides site", "a section and what enforces it"),
     ("rules", "probe", "what probes found is one of the things that a decision looks at"),
     (

@@ -9,8 +9,8 @@
 //! [`RULES`] has the code of each finding of `beadle check`. Of a policy with errors, lints look only at
 //! what is whole.
 //!
-//! May use: diagnostic, escape, product_token, robots, robots_tag, usage, crawlers, policy, enforce. Must
-//! not know: files, the network, any clock.
+//! May use: diagnostic, escape, product_token, text, robots, robots_tag, usage, crawlers, policy, enforce.
+//! Must not know: files, the network, any clock.
 
 pub use self::{codes::RULES, misreadings::MISREADERS, silence::silence};
 

@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use crate::rules::crawlers::Name;
 
 use super::{
-    bounded::has_room,
     breaker::Refusal,
+    capacity::has_room,
     network::Network,
     observations::{
         BreakerCount, LadderCount, LadderKey, Observations, Opening, RefusedCount, RungStep,

@@ -9,8 +9,8 @@
 //! evidence, tokio, any clock.
 
 mod admission; // room for people at the origin
-mod bounded; // room in tables whose keys clients choose
 mod breaker; // the stop of refusals at a site
+mod capacity; // room in tables whose keys clients choose
 mod collector; // changes of ladders and breakers
 mod contact; // what a node hears of the others
 mod label; // a crawler in metrics

@@ -1,7 +1,7 @@
 //! The API: what the desk and the command line show, as JSON for other programs. It only reads.
 //!
 //! ```text
-//! endpoint   every path with its parameters and its answer
+//! endpoint, endpoints    a path with its parameters and its answer; all of them
 //! description these paths and openapi.json as one description
 //! inquiry    a request: its parameters, the database, the names that it may use
 //! records    violations, page by page by a cursor
@@ -25,10 +25,7 @@ use axum::{
     routing::{any, get},
 };
 
-use self::{
-    endpoint::{ENDPOINTS, Endpoint},
-    inquiry::Inquiry,
-};
+use self::{endpoint::Endpoint, endpoints::ENDPOINTS, inquiry::Inquiry};
 use crate::{
     base::escape,
     desk::admin::{
@@ -41,7 +38,8 @@ mod answer; // an answer with its media type
 mod counts; // counts by hour
 mod cursor; // where the next page begins
 mod description; // the description of the API
-mod endpoint; // every path
+mod endpoint; // a path
+mod endpoints; // all of them
 mod export; // all violations of a filter
 mod inquiry; // a request
 mod people; // people, and visits from operators

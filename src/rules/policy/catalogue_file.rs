@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape},
+    base::{diagnostic::Diagnostic, escape, version},
     rules::crawlers::{Catalogue, CatalogueFile},
 };
 
@@ -11,8 +11,6 @@ use super::yaml;
 
 /// The text of the catalogue that is built into the program.
 pub const BUILT_IN: &str = include_str!("../../../config/crawlers.yaml");
-/// The same as JSON, which the build writes.
-const BUILT_IN_JSON: &str = include_str!(concat!(env!("OUT_DIR"), "/crawlers.json"));
 /// The largest catalogue file, in bytes: seven times the built-in one.
 pub const MAX_BYTES: usize = 2 << 20;
 /// The most findings that are shown about one file.
@@ -44,7 +42,7 @@ pub fn built_in_file() -> CatalogueFile {
 }
 
 fn read_built_in() -> CatalogueFile {
-    serde_json::from_str(BUILT_IN_JSON).expect("a test reads the built-in catalogue")
+    serde_json::from_str(version::CATALOGUE).expect("a test reads the built-in catalogue")
 }
 
 /// Reads a catalogue file; `file` is the name that findings show. Its entries are checked to make a

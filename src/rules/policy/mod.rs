@@ -6,7 +6,7 @@
 //! defaults. A policy can have other files, its catalogue and copies of lists; the caller opens them
 //! ([`read_with`]).
 //!
-//! May use: diagnostic, escape, product_token, text, robots, usage, probe, robots_tag, signature,
+//! May use: diagnostic, escape, product_token, text, version, robots, usage, probe, robots_tag, signature,
 //! crawlers, valkey, keys.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 

@@ -15,7 +15,7 @@
 //! Frames of HTTP/2 pass unchanged. Limits and deadlines of a connection belong here, too: those of
 //! the client, the wait for the head of the origin's response, and the drain.
 //!
-//! May use: gate, publication, policy, framing, lines, metrics, diagnostic. Must not know: proxy, admin,
+//! May use: gate, publication, policy, framing, lines, metrics, escape. Must not know: proxy, admin,
 //! cli.
 
 pub(crate) use self::{

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::clients::conduct::bounded::has_room;
+use crate::clients::conduct::capacity::has_room;
 
 /// The most classes of a site. The rest has one time together.
 const MOST_CLASSES: usize = 256;

@@ -9,7 +9,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    clients::conduct::{bounded::make_room, network::Network},
+    clients::conduct::{capacity::make_room, network::Network},
     rules::{crawlers::Name, enforce::Edition},
 };
 

@@ -32,7 +32,7 @@ use crate::rules::{
 };
 
 use super::{
-    bounded::make_room,
+    capacity::make_room,
     network::Network,
     observations::{LadderCount, LadderKey, RungStep},
 };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::clients::conduct::{bounded::has_room, network::Network};
+use crate::clients::conduct::{capacity::has_room, network::Network};
 
 use super::fetch::Fetches;
 

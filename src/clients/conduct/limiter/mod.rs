@@ -29,7 +29,7 @@ use crate::{
     rules::enforce::{AppliedLimit, Moment},
 };
 
-use super::{bounded::make_room, observations::PaceCount};
+use super::{capacity::make_room, observations::PaceCount};
 
 pub(super) use self::key::Key;
 use self::{

@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use jiff::SignedDuration;
 
 use crate::{
-    clients::conduct::{bounded::has_room, observations::PaceCount},
+    clients::conduct::{capacity::has_room, observations::PaceCount},
     rules::enforce::Moment,
 };
 

@@ -12,8 +12,8 @@
 //!         ─▶ watch: result and time to the file in force, by hold ─▶ watches: log, News, OriginReport
 //! ```
 //!
-//! May use: enforce, fetch, lint, metrics, policy, robots, crawlers, diagnostic, escape. Must not know:
-//! the files beside this folder.
+//! May use: enforce, fetch, lint, metrics, policy, robots, crawlers, diagnostic, escape, text. Must not
+//! know: the files beside this folder.
 
 use std::{sync::Arc, time::Duration};
 
