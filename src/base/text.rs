@@ -150,12 +150,6 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// A type whose values are words: every enum of [`words!`].
-pub trait Word: Sized {
-    /// The value with this word.
-    fn of_word(word: &str) -> Option<Self>;
-}
-
 /// The lines of a file: they end in CR, LF or CRLF and nothing else. The end of the last one starts
 /// no other.
 pub fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -205,12 +199,6 @@ macro_rules! words {
             #[allow(dead_code, reason = "not every enum of words is read")]
             $vis fn from_word(word: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.as_str() == word)
-            }
-        }
-
-        impl crate::base::text::Word for $name {
-            fn of_word(word: &str) -> Option<Self> {
-                Self::from_word(word)
             }
         }
     };

@@ -4,7 +4,12 @@ use std::{borrow::Cow, path::PathBuf, time::Duration};
 
 use crate::base::{escape::shown, text::words};
 
-use super::{email::addresses, fields::Fields, setting::Setting, shape::At};
+use super::{
+    email::addresses,
+    fields::Fields,
+    setting::{Setting, by_word},
+    shape::At,
+};
 
 /// A shorter part of a URL is no secret.
 const SECRET: usize = 6;
@@ -102,6 +107,8 @@ words! {
         Stale = "stale",
     }
 }
+
+by_word!(AlertKind, Format);
 
 /// The URL of a webhook. Only its host is ever shown: many services put a secret into the path.
 #[derive(Clone, PartialEq, Eq)]

@@ -14,6 +14,7 @@ use super::{
     fields::Fields,
     http_fields::{self, Fault, HttpFields},
     origin::{self, Origin},
+    setting::by_word,
     shape::{At, duplicate},
     timeouts::{self, OriginTimeouts, Timeouts},
     yaml::Value,
@@ -74,6 +75,8 @@ words! {
         Http2 = "h2",
     }
 }
+
+by_word!(Balance, Protocol);
 
 /// When a server gets no requests for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use crate::base::{escape::shown, text::words};
 
 use super::{
     host::{self, Host, split_port},
+    setting::by_word,
     shape::At,
 };
 
@@ -34,6 +35,8 @@ words! {
         None = "none",
     }
 }
+
+by_word!(MailTls);
 
 /// Reads the section; without one there is no mail.
 pub(super) fn read(at: Option<&At<'_>>) -> Option<Email> {

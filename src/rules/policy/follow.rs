@@ -68,6 +68,7 @@ impl Following {
 /// Reads the lists of the section `catalogue`. `database` is the file of the records.
 pub(super) fn read(fields: &Fields<'_>, database: Option<&Path>) -> Option<Following> {
     let mut lists: Vec<FollowedList> = Vec::new();
+    let folder = fields.find("folder");
     for at in fields.take("follow")?.elements() {
         let Some(fields) = at.fields() else { continue };
         let help = "write 'format: ai-robots-json', the form of robots.json of ai.robots.txt";
@@ -83,7 +84,7 @@ pub(super) fn read(fields: &Fields<'_>, database: Option<&Path>) -> Option<Follo
         lists.push(FollowedList { url, every });
     }
     let beside = || database.and_then(Path::parent).unwrap_or_else(|| Path::new("data"));
-    let folder = fields.find("folder").unwrap_or_else(|| beside().join("catalogue"));
+    let folder = folder.unwrap_or_else(|| beside().join("catalogue"));
     Some(Following { folder, lists })
 }
 

@@ -2,6 +2,8 @@
 
 use crate::base::text::words;
 
+use super::setting::by_word;
+
 words! {
     /// The treatment of a violation.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,3 +55,5 @@ words! {
         Enforce = "enforce",
     }
 }
+
+by_word!(Grace, Mode, OtherForms, PaceMode);

@@ -10,9 +10,12 @@ use ipnet::IpNet;
 use jiff::Timestamp;
 
 use crate::{
-    base::{diagnostic::Diagnostic, text::Word},
-    formats::robots::Steps,
-    rules::keys::Shape,
+    base::diagnostic::Diagnostic,
+    formats::robots::{Access, Steps},
+    rules::{
+        crawlers::{Class, Kind, Outcome},
+        keys::Shape,
+    },
 };
 
 use super::{duration, shape::At, size, yaml};
@@ -23,12 +26,20 @@ pub(super) trait Setting: Sized {
     fn read(at: &At<'_>) -> Option<Self>;
 }
 
-/// One of the words of the table.
-impl<T: Word> Setting for T {
-    fn read(at: &At<'_>) -> Option<Self> {
-        Self::of_word(at.word()?)
-    }
+/// Types whose values are the words of the table.
+macro_rules! by_word {
+    ($($type:ty),+ $(,)?) => {$(
+        impl crate::rules::policy::setting::Setting for $type {
+            fn read(at: &crate::rules::policy::shape::At<'_>) -> Option<Self> {
+                let word = at.word()?;
+                Some(Self::from_word(word).expect("the table has the words of the type"))
+            }
+        }
+    )+};
 }
+pub(super) use by_word;
+
+by_word!(Access, Class, Kind, Outcome);
 
 /// Whole numbers, and sizes in octets.
 macro_rules! numbers {

@@ -2,6 +2,8 @@
 
 use crate::base::text::words;
 
+use super::setting::by_word;
+
 words! {
     /// The source of the rules that a site publishes.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,3 +17,5 @@ words! {
         Merge = "merge",
     }
 }
+
+by_word!(Source);

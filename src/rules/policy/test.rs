@@ -14,7 +14,7 @@ use super::{
     host::{Host, split_port},
     names::Names,
     preferences,
-    setting::Setting,
+    setting::{Setting, by_word},
     shape::At,
     sites::Site,
     spelling::closest,
@@ -87,6 +87,8 @@ words! {
         Refuse = "refuse",
     }
 }
+
+by_word!(TestFailures);
 
 /// What a test refers to.
 pub(super) struct Subject<'s> {

@@ -10,7 +10,7 @@ use crate::base::text::words;
 use super::{
     database::{self, Database},
     fields::Fields,
-    setting::Setting,
+    setting::{Setting, by_word},
     shape::At,
 };
 
@@ -69,6 +69,8 @@ words! {
         Rotate = "rotate",
     }
 }
+
+by_word!(ClientIp, OnDamage);
 
 /// The destination of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]

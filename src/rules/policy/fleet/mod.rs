@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::{base::text::words, formats::valkey::Address};
 
-use super::shape::At;
+use super::{setting::by_word, shape::At};
 
 pub(super) use self::likeness::fingerprint;
 
@@ -47,6 +47,8 @@ words! {
         Judge = "judge",
     }
 }
+
+by_word!(Alone);
 
 /// Reads the section; without one there is no fleet. `fingerprint` is that of [`Fleet`].
 pub(super) fn read(at: Option<&At<'_>>, fingerprint: impl FnOnce() -> String) -> Option<Fleet> {

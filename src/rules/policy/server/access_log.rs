@@ -2,7 +2,11 @@
 
 use crate::base::text::words;
 
-use super::super::{fields::Fields, setting::Setting, violations::Log};
+use super::super::{
+    fields::Fields,
+    setting::{Setting, by_word},
+    violations::Log,
+};
 
 /// The log of all requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +28,8 @@ words! {
         Combined = "combined",
     }
 }
+
+by_word!(AccessFormat);
 
 /// Reads a file, `stdout`, or a mapping with `file` and `format`.
 pub(super) fn read(fields: &Fields<'_>) -> Option<AccessLog> {
