@@ -227,7 +227,7 @@ fn a_name_in_the_environment_that_is_none_is_refused() {
         .environment("BEADLE_FLEET_NODE", "a b".into());
     let mut beadle = setup.spawn();
     assert_eq!(beadle.wait().0.code(), Some(2));
-    assert!(beadle.stderr().contains("'a b' is not a name"), "{}", beadle.stderr());
+    beadle.wait_for_stderr("'a b' is not a name");
 }
 
 #[test]
@@ -429,7 +429,7 @@ fn a_user_with_a_password_needs_no_right_but_for_the_keys_of_the_fleet() {
     std::process::Command::new("chmod").arg("o+r").arg(&right).status().expect("it runs");
     let mut open = with(&right).spawn();
     assert_eq!(open.wait().0.code(), Some(2));
-    assert!(open.stderr().contains("every user of this machine can read it"), "{}", open.stderr());
+    open.wait_for_stderr("every user of this machine can read it");
 }
 
 #[test]
