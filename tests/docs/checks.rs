@@ -60,7 +60,7 @@ fn the_table_of_codes_is_that_of_the_sources() {
     }
 }
 
-/// The sources without tests and without the table itself.
+/// The sources without tests.
 fn collect(path: &Path, files: &mut Vec<String>) {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if path.is_dir() {
