@@ -74,7 +74,7 @@ impl Access {
         }
         let mut name = [0; 32];
         getrandom::fill(&mut name).ok()?;
-        let cookie = hexadecimal(&name);
+        let cookie: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut sessions = self.sessions.lock();
         sessions.retain(|_, begin| lasts(*begin, now));
         if sessions.len() >= MOST_SESSIONS
@@ -112,10 +112,6 @@ fn lasts(begin: Timestamp, now: Timestamp) -> bool {
 
 fn hash(text: &str) -> Hash {
     Sha256::digest(text).into()
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The token of a program.

@@ -4,10 +4,7 @@
 //! on the machine gets there. The browser sends the page's name as `Host`. So a name must be known.
 //! An address can't be rebound.
 
-use std::{
-    borrow::Cow,
-    net::{IpAddr, Ipv6Addr},
-};
+use std::net::{IpAddr, Ipv6Addr};
 
 use crate::base::escape;
 
@@ -28,7 +25,7 @@ impl Hosts {
             return "The request names no host, or more than one.\n".to_owned();
         };
         let host = match std::str::from_utf8(field).ok().and_then(host) {
-            Some(Host::Name(name)) if is_name(&name) => name.into_owned(),
+            Some(Host::Name(name)) if is_name(&name) => name,
             Some(Host::Address(address)) => address.to_string(),
             Some(Host::Name(_)) | None => {
                 return format!("'{}' is not a valid host.\n", escape::shown(field));
@@ -60,13 +57,13 @@ impl Hosts {
     }
 }
 
-enum Host<'a> {
+enum Host {
     Address(IpAddr),
-    Name(Cow<'a, str>),
+    Name(String),
 }
 
 /// The host of a `Host` field, without its port.
-fn host(field: &str) -> Option<Host<'_>> {
+fn host(field: &str) -> Option<Host> {
     let (host, port) = match field.strip_prefix('[') {
         Some(rest) => {
             let (address, port) = rest.split_once(']')?;
@@ -76,7 +73,7 @@ fn host(field: &str) -> Option<Host<'_>> {
             let (host, port) = field.split_at(field.find(':').unwrap_or(field.len()));
             let name = host.strip_suffix('.').unwrap_or(host);
             let address = name.parse().map(Host::Address);
-            (address.unwrap_or_else(|_| Host::Name(lower_case(name))), port)
+            (address.unwrap_or_else(|_| Host::Name(name.to_ascii_lowercase())), port)
         }
     };
     let is_port = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
@@ -86,14 +83,6 @@ fn host(field: &str) -> Option<Host<'_>> {
 /// Whether the policy can have this name.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
-}
-
-fn lower_case(name: &str) -> Cow<'_, str> {
-    if name.bytes().any(|b| b.is_ascii_uppercase()) {
-        Cow::Owned(name.to_ascii_lowercase())
-    } else {
-        Cow::Borrowed(name)
-    }
 }
 
 #[cfg(test)]

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::response::Response;
-use serde::{
-    Serialize, Serializer,
-    ser::{SerializeMap, SerializeSeq},
-};
+use serde::{Serialize, Serializer};
 
 use super::{
     answer::json,
@@ -54,17 +51,15 @@ pub(super) type By = Vec<(&'static str, Dimension)>;
 struct Answer<'a> {
     from: String,
     until: String,
-    counts: Rows<'a>,
+    counts: Vec<Row<'a, 4>>,
 }
 
-/// Counts by their keys.
-struct Rows<'a> {
-    by: &'a By,
-    counts: &'a BTreeMap<Vec<Text>, Counted>,
+/// The numbers of one key, with their names.
+pub(super) struct Row<'a, const N: usize> {
+    pub(super) by: &'a By,
+    pub(super) key: &'a [Text],
+    pub(super) numbers: [(&'static str, u64); N],
 }
-
-/// The counts of one key.
-struct Row<'a>(&'a By, &'a [Text], &'a Counted);
 
 pub(super) fn counts(inquiry: &Inquiry) -> Result<Response, Problem> {
     let by = by(inquiry, &DIMENSIONS)?;
@@ -104,8 +99,17 @@ pub(super) fn counts(inquiry: &Inquiry) -> Result<Response, Problem> {
         );
         return Err(Problem::value("by", detail));
     }
+    let rows = counts.iter().map(|(key, one)| {
+        let numbers = [
+            ("requests", one.requests),
+            ("violations", one.violations),
+            ("folded", one.folded),
+            ("dropped", one.dropped),
+        ];
+        Row { by: &by, key, numbers }
+    });
     let (from, until) = (text_of(span.from), text_of(span.until));
-    json(&Answer { from, until, counts: Rows { by: &by, counts: &counts } })
+    json(&Answer { from, until, counts: rows.collect() })
 }
 
 /// The dimensions that the request names. A count is of an hour or of a day.
@@ -130,14 +134,14 @@ fn key(by: &By, one: &Counted) -> Vec<Text> {
 /// A value of a dimension. What is not there is `null`.
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(super) enum Value<'a> {
+enum Value<'a> {
     Text(&'a str),
     Number(u64),
     Nothing,
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn of(dimension: Dimension, value: &'a str) -> Self {
+    fn of(dimension: Dimension, value: &'a str) -> Self {
         match dimension {
             Dimension::Line => {
                 let line = value.parse().ok().filter(|line| *line > 0);
@@ -150,30 +154,13 @@ impl<'a> Value<'a> {
     }
 }
 
-impl Serialize for Rows<'_> {
+impl<const N: usize> Serialize for Row<'_, N> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut rows = to.serialize_seq(Some(self.counts.len()))?;
-        for (key, counted) in self.counts {
-            rows.serialize_element(&Row(self.by, key, counted))?;
-        }
-        rows.end()
-    }
-}
-
-impl Serialize for Row<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self(by, key, counted) = self;
-        let mut row = to.serialize_map(None)?;
-        for ((name, dimension), value) in by.iter().zip(*key) {
-            row.serialize_entry(name, &Value::of(*dimension, value))?;
-        }
-        if let Some(standing) = key.get(by.len()) {
-            row.serialize_entry("standing", standing)?;
-        }
-        row.serialize_entry("requests", &counted.requests)?;
-        row.serialize_entry("violations", &counted.violations)?;
-        row.serialize_entry("folded", &counted.folded)?;
-        row.serialize_entry("dropped", &counted.dropped)?;
-        row.end()
+        let Self { by, key, numbers } = self;
+        let values = by.iter().zip(*key);
+        let values = values.map(|((name, dimension), value)| (*name, Value::of(*dimension, value)));
+        let standing = key.get(by.len()).map(|standing| ("standing", Value::Text(standing)));
+        let numbers = numbers.map(|(name, number)| (name, Value::Number(number)));
+        to.collect_map(values.chain(standing).chain(numbers))
     }
 }

@@ -4,8 +4,6 @@
 //! the same while records are added. A cursor also keeps the times that ages like `24h` stood for
 //! on the first page, and belongs to the filter of that page.
 
-use std::fmt::Write;
-
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -77,11 +75,7 @@ fn mark(query: &Query) -> String {
         hash.update(length.to_be_bytes());
         hash.update(text.unwrap_or_default());
     }
-    hash.finalize().iter().take(8).fold(String::new(), |mut mark, byte| {
-        // A text takes everything.
-        let _ = write!(mark, "{byte:02x}");
-        mark
-    })
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

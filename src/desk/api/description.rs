@@ -21,18 +21,23 @@ pub(super) fn document(endpoints: &[Endpoint]) -> Value {
         parameter["in"] = "query".into();
         parameter["required"] = false.into();
     }
+    for (_, refusal) in components["responses"].as_object_mut().into_iter().flatten() {
+        let schema = reference("schemas", "Problem");
+        refusal["content"] = json!({ "application/problem+json": { "schema": schema } });
+    }
     let paths = endpoints.iter().map(|one| (one.path, json!({ "get": operation(one) })));
     document["paths"] = paths.collect();
     document
 }
 
-/// Objects refuse other properties than their own, and have all of these unless they say which.
+/// What has properties is an object. It refuses others, and has all of its own unless it says which.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             if let Some(properties) = members.get("properties").and_then(Value::as_object) {
                 let all = properties.keys().map(String::as_str).collect::<Value>();
                 members.entry("required").or_insert(all);
+                members.entry("type").or_insert_with(|| "object".into());
                 members.insert("additionalProperties".to_owned(), false.into());
             }
             members.values_mut().for_each(close);

@@ -1,24 +1,20 @@
 //! People: one number for each site and hour, and the visits that operators of crawlers sent.
 
 use axum::response::Response;
-use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::json;
 
 use super::{
     answer::json,
-    counts::{By, DAY, HOUR, Value, by},
+    counts::{DAY, HOUR, Row, by},
     inquiry::{Inquiry, text_of},
 };
 use crate::{
     desk::admin::problem::Problem,
-    records::counts::{Counted, Dimension, Question},
+    records::counts::{Dimension, Question},
 };
 
 /// The values by which people are told apart.
 pub(super) const DIMENSIONS: [(&str, Dimension); 3] = [("site", Dimension::Site), HOUR, DAY];
-
-/// The requests of one key.
-struct Row<'a>(&'a By, Counted);
 
 /// The requests of people.
 pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
@@ -29,7 +25,12 @@ pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
         site: inquiry.site(&store)?,
         ..span.question()
     };
-    let people = store.people(&question)?.into_iter().map(|one| Row(&by, one));
+    let people = store.people(&question)?;
+    let people = people.iter().map(|one| Row {
+        by: &by,
+        key: &one.key,
+        numbers: [("requests", one.requests)],
+    });
     json(&json!({
         "from": text_of(span.from),
         "until": text_of(span.until),
@@ -50,16 +51,4 @@ pub(super) fn referrals(inquiry: &Inquiry) -> Result<Response, Problem> {
         "until": text_of(span.until),
         "referrals": rows.collect::<Vec<_>>(),
     }))
-}
-
-impl Serialize for Row<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self(by, Counted { key, requests, .. }) = self;
-        let mut row = to.serialize_map(None)?;
-        for ((name, dimension), value) in by.iter().zip(key) {
-            row.serialize_entry(name, &Value::of(*dimension, value))?;
-        }
-        row.serialize_entry("requests", requests)?;
-        row.end()
-    }
 }

@@ -3,14 +3,7 @@
 use std::convert::Infallible;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use serde::{
-    Deserializer,
-    de::{
-        DeserializeOwned, Visitor,
-        value::{Error, MapDeserializer},
-    },
-    forward_to_deserialize_any,
-};
+use serde::{Serialize, de::DeserializeOwned};
 use url::form_urlencoded;
 
 use crate::base::escape::shown;
@@ -18,7 +11,7 @@ use crate::base::escape::shown;
 /// The conditions that a page knows, all of them texts, and a sentence for each other one.
 pub(super) struct Asked<T>(pub(super) T, pub(super) Vec<String>);
 
-impl<S: Sync, T: Default + DeserializeOwned> FromRequestParts<S> for Asked<T> {
+impl<S: Sync, T: Default + Serialize + DeserializeOwned> FromRequestParts<S> for Asked<T> {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
@@ -26,56 +19,26 @@ impl<S: Sync, T: Default + DeserializeOwned> FromRequestParts<S> for Asked<T> {
     }
 }
 
-impl<T: Default + DeserializeOwned> Asked<T> {
+impl<T: Default + Serialize + DeserializeOwned> Asked<T> {
     fn of(query: &str) -> Self {
-        let pairs = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-        let mut conditions = Conditions { pairs, faults: Vec::new() };
-        let wanted = T::deserialize(&mut conditions).unwrap_or_default();
-        Self(wanted, conditions.faults)
-    }
-}
-
-/// Reads the pairs of a query into a struct. The names of its fields are the known conditions.
-struct Conditions {
-    pairs: Vec<(String, String)>,
-    faults: Vec<String>,
-}
-
-impl<'de> Deserializer<'de> for &mut Conditions {
-    type Error = Error;
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        names: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Error> {
-        let mut known: Vec<(&str, String)> = Vec::new();
-        for (name, value) in self.pairs.drain(..) {
-            let text = shown(&name);
-            match names.iter().find(|known| **known == name) {
-                None => {
-                    let names = names.join(", ");
-                    self.faults.push(format!(
-                        "This page has no condition '{text}': choose one of {names}."
-                    ));
-                }
-                Some(name) if known.iter().any(|(one, _)| one == name) => {
-                    self.faults.push(format!("'{text}' stands there twice: the first one counts."));
-                }
-                Some(name) => known.push((*name, value)),
+        // The names of its fields are the known conditions.
+        let mut wanted = serde_json::to_value(T::default()).unwrap_or_default();
+        let names: Vec<String> =
+            wanted.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        let (mut found, mut faults) = (Vec::new(), Vec::new());
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            let text = shown(&*name);
+            if found.contains(&name) {
+                faults.push(format!("'{text}' stands there twice: the first one counts."));
+            } else if names.iter().any(|known| *known == name) {
+                wanted[&*name] = value.into();
+                found.push(name);
+            } else {
+                let names = names.join(", ");
+                faults.push(format!("This page has no condition '{text}': choose one of {names}."));
             }
         }
-        visitor.visit_map(MapDeserializer::new(known.into_iter()))
-    }
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.deserialize_struct("", &[], visitor)
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit
-        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        Self(serde_json::from_value(wanted).unwrap_or_default(), faults)
     }
 }
 
@@ -85,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    #[derive(Default, Deserialize)]
+    #[derive(Default, Deserialize, Serialize)]
     #[serde(default)]
     struct Wanted {
         days: String,

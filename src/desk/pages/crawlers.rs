@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use askama::Template;
 use axum::{extract::State, response::IntoResponse};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     chart::trend,
@@ -20,6 +20,7 @@ use crate::{
     desk::admin::{View, html},
     records::tally::Claimant,
     review::report::{
+        Tally,
         number::{grouped, share},
         review::{Answers, CrawlerRow, Review},
         terms::Names,
@@ -33,7 +34,7 @@ const ROWS: usize = 200;
 const UNKNOWN: &str = "unknown";
 
 /// The page as its address has it. An empty text is no condition.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Wanted {
     days: String,
@@ -86,49 +87,60 @@ pub(super) struct Row {
     pub(super) trend: String,
 }
 
-/// An order of the rows: its name in the address, and the heading.
+/// A column, and the order of the rows by it: its name in the address, and the heading.
 struct Order {
     key: &'static str,
     heading: &'static str,
-    /// By what numbers come first; `None` sorts by name.
-    number: Option<fn(&CrawlerRow<'_>) -> u64>,
+    of: Of,
+}
+
+/// What a column has. Rows are sorted by name, or by what numbers come first.
+enum Of {
+    Name,
+    Number(fn(&Tally) -> u64),
+    /// A part of the requests.
+    Share(fn(&Tally) -> u64),
+    /// The change of the violations.
+    Change,
 }
 
 const ORDERS: [Order; 13] = [
-    Order { key: "name", heading: "crawler", number: None },
-    Order { key: "requests", heading: "requests", number: Some(|row| row.now.all.requests) },
-    Order { key: "limited", heading: "limited", number: Some(|row| row.now.limited) },
-    Order { key: "", heading: "violations", number: Some(|row| row.now.all.violations) },
-    Order {
-        key: "share",
-        heading: "share",
-        number: Some(|row| in_millionths(row.now.all.violations, row.now.all.requests)),
-    },
-    Order {
-        key: "change",
-        heading: "change",
-        number: Some(|row| row.now.all.violations.abs_diff(row.before.all.violations)),
-    },
-    Order { key: "never", heading: "never", number: Some(|row| row.now.never) },
-    Order { key: "older", heading: "older", number: Some(|row| row.now.older) },
-    Order { key: "this", heading: "this", number: Some(|row| row.now.current) },
-    Order { key: "fetches", heading: "fetches", number: Some(|row| row.now.fetches) },
-    Order {
-        key: "confirmed",
-        heading: "confirmed",
-        number: Some(|row| in_millionths(row.now.confirmed, row.now.all.requests)),
-    },
-    Order {
-        key: "false",
-        heading: "false",
-        number: Some(|row| in_millionths(row.now.contradicted, row.now.all.requests)),
-    },
-    Order {
-        key: "open",
-        heading: "open",
-        number: Some(|row| in_millionths(row.now.open(), row.now.all.requests)),
-    },
+    Order { key: "name", heading: "crawler", of: Of::Name },
+    Order { key: "requests", heading: "requests", of: Of::Number(|now| now.all.requests) },
+    Order { key: "limited", heading: "limited", of: Of::Number(|now| now.limited) },
+    Order { key: "", heading: "violations", of: Of::Number(|now| now.all.violations) },
+    Order { key: "share", heading: "share", of: Of::Share(|now| now.all.violations) },
+    Order { key: "change", heading: "change", of: Of::Change },
+    Order { key: "never", heading: "never", of: Of::Number(|now| now.never) },
+    Order { key: "older", heading: "older", of: Of::Number(|now| now.older) },
+    Order { key: "this", heading: "this", of: Of::Number(|now| now.current) },
+    Order { key: "fetches", heading: "fetches", of: Of::Number(|now| now.fetches) },
+    Order { key: "confirmed", heading: "confirmed", of: Of::Share(|now| now.confirmed) },
+    Order { key: "false", heading: "false", of: Of::Share(|now| now.contradicted) },
+    Order { key: "open", heading: "open", of: Of::Share(Tally::open) },
 ];
+
+impl Of {
+    /// The number by which rows are sorted.
+    fn number(&self, row: &CrawlerRow<'_>) -> u64 {
+        match self {
+            Self::Name => 0,
+            Self::Number(of) => of(&row.now),
+            Self::Share(of) => in_millionths(of(&row.now), row.now.all.requests),
+            Self::Change => row.now.all.violations.abs_diff(row.before.all.violations),
+        }
+    }
+
+    fn text(&self, review: &Review<'_>, row: &CrawlerRow<'_>) -> String {
+        let (now, before) = (&row.now, &row.before);
+        match self {
+            Self::Name => row.name(),
+            Self::Number(of) => grouped(of(now)),
+            Self::Share(of) => share(of(now), now.all.requests),
+            Self::Change => review.change(now.all.violations, Some(before.all.violations)),
+        }
+    }
+}
 
 pub(super) async fn page(
     State(view): State<View>,
@@ -155,11 +167,11 @@ pub(super) async fn page(
     faults.extend(wanted.unknown_order());
     let wanted = Wanted { days: days.condition(), sort: order.key.to_owned(), ..wanted };
     let mut rows: Vec<_> = here.iter().filter(|row| wanted.takes(row)).collect();
-    match order.number {
-        Some(number) => rows.sort_by_cached_key(|row| Reverse(number(row))),
-        None => {
+    match order.of {
+        Of::Name => {
             rows.sort_by_cached_key(|row| (row.product_token.to_ascii_lowercase(), row.claimant))
         }
+        _ => rows.sort_by_cached_key(|row| Reverse(order.of.number(row))),
     }
     faults.extend(wanted.unknown_purpose());
     let page = Page {
@@ -250,21 +262,23 @@ pub(super) fn choices<'a>(
 }
 
 fn column(one: &Order, order: &Order, wanted: &Wanted) -> Column {
+    let is_number = !matches!(one.of, Of::Name);
     Column {
         name: one.heading,
         link: Wanted { sort: one.key.to_owned(), ..wanted.clone() }.link(),
-        is_number: one.number.is_some(),
+        is_number,
         is_here: one.key == order.key,
-        order: if one.number.is_some() { "descending" } else { "ascending" },
+        order: if is_number { "descending" } else { "ascending" },
     }
 }
 
 /// The row of a crawler, with links that have these days and this site.
 pub(super) fn row(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str, site: &str) -> Row {
-    let (now, requests) = (&row.now, row.now.all.requests);
     let about = match row.entry {
         Some(entry) => [entry.operator(), Some(entry.purpose().as_str())],
-        None => [now.class().map(|class| class.as_str()).filter(|class| *class != "none"), None],
+        None => {
+            [row.now.class().map(|class| class.as_str()).filter(|class| *class != "none"), None]
+        }
     };
     Row {
         link: match row.claimant {
@@ -277,20 +291,7 @@ pub(super) fn row(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str, site: &
         },
         name: row.name(),
         about: about.into_iter().flatten().collect::<Vec<_>>().join(", "),
-        numbers: vec![
-            grouped(requests),
-            grouped(now.limited),
-            grouped(now.all.violations),
-            share(now.all.violations, requests),
-            review.change(now.all.violations, Some(row.before.all.violations)),
-            grouped(now.never),
-            grouped(now.older),
-            grouped(now.current),
-            grouped(now.fetches),
-            share(now.confirmed, requests),
-            share(now.contradicted, requests),
-            share(now.open(), requests),
-        ],
+        numbers: ORDERS.iter().skip(1).map(|order| order.of.text(review, row)).collect(),
         trend: trend(&row.bars),
     }
 }

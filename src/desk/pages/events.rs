@@ -9,12 +9,7 @@
 //! at a time. One ends with its connection (a minute at most), with its client, with a client that reads
 //! nothing, and when the program drains.
 
-use std::{
-    convert::Infallible,
-    fmt::Write,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{convert::Infallible, fmt::Write, sync::atomic::Ordering, time::Duration};
 
 use axum::{
     Extension,
@@ -26,7 +21,7 @@ use axum::{
 use futures_util::stream;
 use serde::Deserialize;
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    sync::{Semaphore, SemaphorePermit, mpsc},
     time::{sleep, timeout},
 };
 
@@ -64,15 +59,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The beginning of a stream: the time, in milliseconds, until a browser opens the next one.
 const HELLO: &str = "retry: 1000\n\n";
 
-/// The places for streams.
-#[derive(Clone)]
-pub(super) struct Slots(Arc<Semaphore>);
-
-impl Default for Slots {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(MOST)))
-    }
-}
+static STREAMS: Semaphore = Semaphore::const_new(MOST);
 
 /// The record after which a new stream begins.
 #[derive(Deserialize)]
@@ -82,7 +69,6 @@ pub(super) struct Start {
 
 pub(super) async fn stream(
     State(view): State<View>,
-    Extension(slots): Extension<Slots>,
     Extension(ending): Extension<Ending>,
     Query(wanted): Query<Wanted>,
     Query(start): Query<Start>,
@@ -103,7 +89,7 @@ pub(super) async fn stream(
     if !view.ready.load(Ordering::Acquire) {
         return later("The program is starting or ending.\n");
     }
-    let Ok(slot) = slots.0.try_acquire_owned() else {
+    let Ok(slot) = STREAMS.try_acquire() else {
         return later("Too many live views are open. Close one of them.\n");
     };
     let last = fields.get("last-event-id").and_then(|id| id.to_str().ok()?.trim().parse().ok());
@@ -125,7 +111,7 @@ struct Follower {
     /// The last record that was sent or passed over; `None` begins with the next one stored.
     after: Option<u64>,
     sender: mpsc::Sender<Bytes>,
-    _slot: OwnedSemaphorePermit,
+    _slot: SemaphorePermit<'static>,
 }
 
 impl Follower {

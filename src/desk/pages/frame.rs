@@ -118,6 +118,15 @@ pub(super) async fn work<T: Send + 'static>(
     })
 }
 
+/// The result of work with the state in force that takes time or waits for a disk.
+pub(super) async fn work_on<T: Send + 'static>(
+    view: &View,
+    question: impl FnOnce(&Live) -> T + Send + 'static,
+) -> Result<T, Instead> {
+    let view = view.clone();
+    work(move || live(&view).map(question)).await?
+}
+
 /// The state in force, or a page that says that there is none yet.
 pub(super) fn live(view: &View) -> Result<&Live, Instead> {
     view.live.get().ok_or_else(|| {

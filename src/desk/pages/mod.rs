@@ -25,7 +25,7 @@
 //! api, proxy, cli.
 
 use axum::{
-    Extension, Router,
+    Router,
     extract::State,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
@@ -84,13 +84,10 @@ pub fn router() -> Router<View> {
         .merge(amendment::router())
         .route("/policy", get(policy::page))
         .route("/policy/history", get(policy::past::page))
-        .route(
-            "/alerts/test",
-            post(receivers::test).layer(Extension(receivers::OneTest::default())),
-        )
+        .route("/alerts/test", post(receivers::test))
         .route("/try", get(try_it::page))
         .route("/live", get(live::page))
-        .route("/live/events", get(events::stream).layer(Extension(events::Slots::default())))
+        .route("/live/events", get(events::stream))
         .route("/assets/desk.css", get(async || asset("text/css; charset=utf-8", STYLE)))
         .route("/assets/live.js", get(async || asset("text/javascript; charset=utf-8", LIVE)))
         .fallback(missing)

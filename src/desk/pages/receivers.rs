@@ -1,8 +1,8 @@
 //! A test event to each receiver of alerts, and the answers.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use axum::{Extension, extract::State, http::StatusCode};
+use axum::{extract::State, http::StatusCode};
 use tokio::{sync::Mutex, time::timeout};
 
 use super::frame::{Answer, live, notice, work};
@@ -12,12 +12,12 @@ use crate::{desk::admin::View, outside::alerts::Receiver};
 const MOST: Duration = Duration::from_secs(30);
 
 /// One test runs at a time.
-pub(super) type OneTest = Arc<Mutex<()>>;
+static ONE: Mutex<()> = Mutex::const_new(());
 
 /// Sends the event, and shows what `beadle alerts test` prints.
-pub(super) async fn test(State(view): State<View>, Extension(one): Extension<OneTest>) -> Answer {
+pub(super) async fn test(State(view): State<View>) -> Answer {
     let unsent = |text: &str| Ok(notice(&view, StatusCode::CONFLICT, "Nothing sent", text));
-    let Ok(turn) = one.try_lock_owned() else {
+    let Ok(turn) = ONE.try_lock() else {
         return unsent("Another test waits for its answers. Try again in half a minute.");
     };
     let published = live(&view)?.handles.published.load_full();

@@ -1,7 +1,7 @@
 //! The filter of violations, as the address of a page has it.
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     frame::{Instead, ask, condition},
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The filter as the page has it. An empty text is no condition.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Wanted {
     pub(super) crawler: String,

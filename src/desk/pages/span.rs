@@ -1,7 +1,7 @@
 //! The spans of time to choose from, back from now.
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::link::Link;
 use crate::{base::escape::shown, review::report::Span};
@@ -11,14 +11,14 @@ const SPANS: [(i64, &str); 4] = [(1, "24 hours"), (7, "7 days"), (30, "30 days")
 const USUAL: i64 = 7;
 
 /// A page whose address has a span.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct OfDays {
     pub(super) days: String,
 }
 
 /// A page whose address has a span and a site.
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct OfSite {
     pub(super) days: String,

@@ -7,12 +7,12 @@ use std::net::IpAddr;
 
 use askama::Template;
 use axum::{extract::State, response::IntoResponse};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     conditions::Asked,
     facts::{Fact, fact},
-    frame::{Answer, Frame, live, work},
+    frame::{Answer, Frame, work_on},
     link::{self, Link},
     time, words,
 };
@@ -33,7 +33,7 @@ const OFFERED: [&str; 6] =
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
 /// The form as it was filled in.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Wanted {
     user_agent: String,
@@ -42,14 +42,8 @@ pub(super) struct Wanted {
     site: String,
 }
 
-/// What is wrong with each field.
-#[derive(Default)]
-struct Faults {
-    user_agent: Option<String>,
-    url: Option<String>,
-    address: Option<String>,
-    site: Option<String>,
-}
+/// What is wrong with some fields.
+type Faults = Vec<(&'static str, String)>;
 
 #[derive(Template)]
 #[template(path = "try_it.html", config = "src/desk/pages/askama.toml")]
@@ -71,9 +65,8 @@ struct Outcome {
 }
 
 pub(super) async fn page(State(view): State<View>, Asked(wanted, _): Asked<Wanted>) -> Answer {
-    live(&view)?;
     let frame = Frame::new(&view, "/try");
-    let page = work(move || live(&view).map(|live| fill(frame, live, wanted))).await??;
+    let page = work_on(&view, move |live| fill(frame, live, wanted)).await?;
     Ok(html(&page).into_response())
 }
 
@@ -81,9 +74,9 @@ pub(super) async fn page(State(view): State<View>, Asked(wanted, _): Asked<Wante
 fn fill(frame: Frame, live: &Live, wanted: Wanted) -> Page {
     let published = live.gate.published();
     let (outcome, faults) = match wanted.url.is_empty() {
-        true => (None, Faults::default()),
+        true => (None, Faults::new()),
         false => match wanted.explain(live, &published) {
-            Ok(explanation) => (Some(Outcome::of(explanation)), Faults::default()),
+            Ok(explanation) => (Some(Outcome::of(explanation)), Faults::new()),
             Err(faults) => (None, faults),
         },
     };
@@ -101,16 +94,22 @@ impl Wanted {
     }
 
     fn explain(&self, live: &Live, published: &Snapshot) -> Result<Explanation, Faults> {
-        let mut faults = self.too_long();
-        let address = match self.address.trim() {
-            "" => None,
-            text => text.parse::<IpAddr>().map(Some).unwrap_or_else(|_| {
-                let why = "This is no address: write it as 192.0.2.7 or 2001:db8::7.";
-                faults.address = Some(why.to_owned());
-                None
-            }),
-        };
-        if faults.any() {
+        let mut faults = Faults::new();
+        for (field, text) in [("user_agent", &self.user_agent), ("url", &self.url)] {
+            if text.len() > MOST_OCTETS {
+                let length = text.len();
+                let why = format!(
+                    "It has {length} octets, and the form takes {MOST_OCTETS}: use 'beadle explain'."
+                );
+                faults.push((field, why));
+            }
+        }
+        let address: Option<IpAddr> = self.address.trim().parse().ok();
+        if address.is_none() && !self.address.trim().is_empty() {
+            let why = "This is no address: write it as 192.0.2.7 or 2001:db8::7.";
+            faults.push(("address", why.to_owned()));
+        }
+        if !faults.is_empty() {
             return Err(faults);
         }
         // One of several sites gets a path: the first, until another is chosen.
@@ -123,42 +122,23 @@ impl Wanted {
             site: Some(&*self.site).filter(|name| !name.is_empty()).or(first),
         };
         let moment = live.handles.clock.moment();
-        explanation::explain(&live.gate, published, &question, moment, Rungs::Running).map_err(
-            |fault| {
-                let text = Some(words::sentence(&fault.to_string()));
-                match fault {
-                    Fault::UserAgent => Faults { user_agent: text, ..Faults::default() },
-                    Fault::UnknownSite(..) => Faults { site: text, ..Faults::default() },
-                    Fault::Target(..) | Fault::Host(_) | Fault::UnknownHost(..) => {
-                        Faults { url: text, ..Faults::default() }
-                    }
-                }
-            },
-        )
-    }
-
-    fn too_long(&self) -> Faults {
-        let fault = |text: &str| {
-            (text.len() > MOST_OCTETS).then(|| {
-                format!(
-                    "It has {} octets, and the form takes {MOST_OCTETS}: use 'beadle explain'.",
-                    text.len()
-                )
-            })
-        };
-        Faults {
-            user_agent: fault(&self.user_agent),
-            url: fault(&self.url),
-            address: None,
-            site: None,
-        }
+        let explained =
+            explanation::explain(&live.gate, published, &question, moment, Rungs::Running);
+        explained.map_err(|fault| {
+            let field = match fault {
+                Fault::UserAgent => "user_agent",
+                Fault::UnknownSite(..) => "site",
+                Fault::Target(..) | Fault::Host(_) | Fault::UnknownHost(..) => "url",
+            };
+            vec![(field, words::sentence(&fault.to_string()))]
+        })
     }
 }
 
-impl Faults {
-    fn any(&self) -> bool {
-        let Self { user_agent, url, address, site } = self;
-        [user_agent, url, address, site].into_iter().any(Option::is_some)
+impl Page {
+    /// What is wrong with a field.
+    fn fault(&self, name: &str) -> Option<&String> {
+        self.faults.iter().find(|(field, _)| *field == name).map(|(_, why)| why)
     }
 }
 

@@ -87,7 +87,11 @@ pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> An
         ]),
         path: violation.path.to_string(),
         action: violation.action.to_string(),
-        groups: groups(violation, &past),
+        groups: vec![
+            group("Reasons", reasons(violation, &past)),
+            group("Request", request(violation)),
+            group("Client", client(violation)),
+        ],
         excerpt: past.excerpt,
         edition: edition(violation, &violation.robots.edition),
         links: links(violation, &crawler),
@@ -148,14 +152,6 @@ pub(super) fn rule(violation: &Violation) -> String {
 
 fn edition(violation: &Violation, id: &str) -> Option<Link> {
     (!id.is_empty()).then(|| Link::to(link::edition(&violation.site, id), id))
-}
-
-fn groups(violation: &Violation, past: &Past) -> Vec<Group> {
-    vec![
-        group("Reasons", reasons(violation, past)),
-        group("Request", request(violation)),
-        group("Client", client(violation)),
-    ]
 }
 
 fn reasons(violation: &Violation, past: &Past) -> Vec<Fact> {

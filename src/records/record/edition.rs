@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
+use super::time;
 use crate::{base::text::Text, formats::robots::OriginFile};
 
 /// One published state of a site's robots.txt, in force from a time until a time. An edition that
@@ -173,7 +174,7 @@ pub struct Probed {
 
 /// One crawler's fetches of one site's robots.txt from one network. The database keeps the latest
 /// state of each, so that [`RobotsRead`](super::RobotsRead) survives a restart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fetch {
     /// The site, by the name that the policy gives it.
     pub site: Text,
@@ -187,11 +188,14 @@ pub struct Fetch {
     /// The id of the edition that was fetched last.
     pub edition: Text,
     /// The time of the first fetch.
+    #[serde(with = "time::required")]
     pub first: Timestamp,
     /// The time of the last fetch, kept to the millisecond.
+    #[serde(with = "time::required")]
     pub last: Timestamp,
     /// The number of fetches.
     pub count: u64,
     /// The usual time between two fetches, kept to the second; `None` until it is known.
+    #[serde(with = "time::seconds")]
     pub interval: Option<Duration>,
 }

@@ -40,3 +40,23 @@ pub(crate) mod optional {
         text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
     }
 }
+
+/// A field of whole seconds that is `null` without a length.
+pub(crate) mod seconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(
+        length: &Option<Duration>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        length.map(|length| length.as_secs()).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::deserialize(from)?.map(Duration::from_secs))
+    }
+}

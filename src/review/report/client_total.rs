@@ -2,6 +2,9 @@
 
 use std::{collections::BTreeMap, ops::AddAssign};
 
+use serde::Serialize;
+use serde_json::{Value, json};
+
 use crate::{
     base::text::Text,
     formats::robots::Access,
@@ -30,7 +33,7 @@ pub const TALLIED_BY: [Dimension; 7] = [
 const UNJUDGED: [Reason; 3] = [Reason::Off, Reason::Unbound, Reason::Unknown];
 
 /// Requests, and the violations among them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Count {
     /// All requests.
     pub requests: u64,
@@ -134,6 +137,11 @@ impl Tally {
             add(self.reasons.entry(reason.clone()).or_default(), true);
         }
         add(self.classes.entry(class.clone()).or_default(), true);
+    }
+
+    /// Violations by what the client had read, for a line of JSON.
+    pub(super) fn read(&self) -> Value {
+        json!({ "never": self.never, "older": self.older, "current": self.current })
     }
 
     /// The requests by the class of the client.

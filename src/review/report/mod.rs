@@ -36,6 +36,5 @@ mod html; // a document as HTML
 mod impostors; // the crawlers that impostors claim to be
 mod markdown; // a document as Markdown
 mod over_time; // counts over time
-mod parts; // parts that several JSON lines have
 mod span; // a span of whole hours
 mod terminal; // a document as text

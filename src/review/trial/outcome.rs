@@ -1,6 +1,7 @@
 //! One test with its outcome: the facts that were expected, and those that were found.
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::{
     review::explanation::{Explanation, Fault, RuleRow},
@@ -24,34 +25,8 @@ pub struct Trial {
     pub column: u32,
 }
 
-/// Facts of a decision. Those that a test does not name are `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Facts {
-    /// `allow` or `disallow`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expect: Option<String>,
-    /// The action.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub action: Option<String>,
-    /// The line of the rule in robots.txt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// The code of the reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Whether models may be trained on it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub train_ai: Option<String>,
-    /// Whether a search may show it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub search: Option<String>,
-    /// `Robots-Tag`; empty is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub robots_tag: Option<String>,
-    /// `X-Robots-Tag`; empty is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub x_robots_tag: Option<String>,
-}
+/// Facts of a decision, by the keys of a test. Those that a test does not name are not there.
+pub type Facts = Map<String, Value>;
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -76,7 +51,7 @@ pub enum Found {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The key of the test.
-    pub key: &'static str,
+    pub key: String,
     /// What was expected.
     pub expected: String,
     /// What was found.
@@ -94,7 +69,7 @@ impl Trial {
         Self {
             name: test.name.clone(),
             request: format!("{}{client} {}{site}", test.user_agent, test.target),
-            expected: Facts::of_test(&test.expected),
+            expected: expected(&test.expected),
             found: match explained {
                 Ok(explanation) => Found::of(explanation),
                 Err(fault) => Found::Fault { fault: fault.to_string() },
@@ -112,65 +87,60 @@ impl Trial {
     /// The facts that are not as expected. A request that can't be has none.
     pub fn differences(&self) -> Vec<Difference> {
         let Found::Decision { facts, .. } = &self.found else { return Vec::new() };
-        let pairs = self.expected.texts().into_iter().zip(facts.texts());
-        let differences = pairs.filter_map(|((key, expected), (_, found))| {
-            let (expected, found) = (expected?, found.unwrap_or_default());
+        let differences = self.expected.iter().filter_map(|(key, expected)| {
+            let [expected, found] = [Some(expected), facts.get(key)].map(text);
             let is_same = match key.ends_with("robots_tag") {
                 true => members(&expected) == members(&found),
                 false => expected == found,
             };
-            (!is_same).then_some(Difference { key, expected, found })
+            (!is_same).then(|| Difference { key: key.clone(), expected, found })
         });
         differences.collect()
     }
 }
 
-impl Facts {
-    fn of_test(expected: &Expectation) -> Self {
-        let owned = |word: Option<&str>| word.map(str::to_owned);
-        Self {
-            expect: owned(expected.access.map(|access| access.as_str())),
-            action: owned(expected.action),
-            line: expected.line,
-            reason: owned(expected.reason),
-            train_ai: owned(expected.train_ai),
-            search: owned(expected.search),
-            robots_tag: expected.robots_tag.clone(),
-            x_robots_tag: expected.x_robots_tag.clone(),
-        }
-    }
+/// The facts among these values; one without a value is none.
+fn facts(values: Value) -> Facts {
+    let Value::Object(values) = values else { return Facts::new() };
+    values.into_iter().filter(|(_, value)| !value.is_null()).collect()
+}
 
-    /// The key and the text of every fact.
-    fn texts(&self) -> [(&'static str, Option<String>); 8] {
-        [
-            ("expect", self.expect.clone()),
-            ("action", self.action.clone()),
-            ("line", self.line.map(|line| line.to_string())),
-            ("reason", self.reason.clone()),
-            ("train_ai", self.train_ai.clone()),
-            ("search", self.search.clone()),
-            ("robots_tag", self.robots_tag.clone()),
-            ("x_robots_tag", self.x_robots_tag.clone()),
-        ]
-    }
+fn expected(test: &Expectation) -> Facts {
+    facts(json!({
+        "expect": test.access.map(|access| access.as_str()),
+        "action": test.action,
+        "line": test.line,
+        "reason": test.reason,
+        "train_ai": test.train_ai,
+        "search": test.search,
+        "robots_tag": test.robots_tag,
+        "x_robots_tag": test.x_robots_tag,
+    }))
 }
 
 impl Found {
     fn of(explanation: Explanation) -> Self {
         let rule = explanation.verdict.rule;
-        Self::Decision {
-            facts: Facts {
-                expect: Some(explanation.verdict.verdict.to_owned()),
-                action: Some(explanation.action.to_owned()),
-                line: rule.as_ref().map(|rule| rule.line),
-                reason: Some(explanation.reason.to_owned()),
-                train_ai: explanation.train_ai.map(str::to_owned),
-                search: explanation.search.map(str::to_owned),
-                robots_tag: Some(explanation.robots_tag.unwrap_or_default()),
-                x_robots_tag: Some(explanation.x_robots_tag.unwrap_or_default()),
-            },
-            rule,
-        }
+        let facts = facts(json!({
+            "expect": explanation.verdict.verdict,
+            "action": explanation.action,
+            "line": rule.as_ref().map(|rule| rule.line),
+            "reason": explanation.reason,
+            "train_ai": explanation.train_ai,
+            "search": explanation.search,
+            "robots_tag": explanation.robots_tag.unwrap_or_default(),
+            "x_robots_tag": explanation.x_robots_tag.unwrap_or_default(),
+        }));
+        Self::Decision { facts, rule }
+    }
+}
+
+/// The text of a fact; empty without one.
+fn text(fact: Option<&Value>) -> String {
+    match fact {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
     }
 }
 

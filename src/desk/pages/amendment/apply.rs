@@ -13,7 +13,7 @@ use super::{
 use crate::{
     desk::{
         admin::View,
-        pages::frame::{Answer, live, notice, work},
+        pages::frame::{Answer, live, notice, work_on},
     },
     state::publication::{Outcome, rewrite},
 };
@@ -33,15 +33,13 @@ pub(super) async fn write(
     if wanted.file.is_empty() {
         return Ok(unread(&view));
     }
-    let (state, asked) = (view.clone(), wanted.clone());
-    let written = work(move || {
-        live(&state).map(|live| {
-            let prepared = asked.prepare(live)?;
-            rewrite(&live.policy_file, &prepared.before, &prepared.proposal.after)
-                .map_err(|why| NotPrepared::Why(format!("The policy file is not written: {why}.")))
-        })
+    let asked = wanted.clone();
+    let written = work_on(&view, move |live| {
+        let prepared = asked.prepare(live)?;
+        rewrite(&live.policy_file, &prepared.before, &prepared.proposal.after)
+            .map_err(|why| NotPrepared::Why(format!("The policy file is not written: {why}.")))
     });
-    if let Err(why) = written.await?? {
+    if let Err(why) = written.await? {
         return Ok(refused(StatusCode::CONFLICT, &sentences(why).join(" ")));
     }
     let Wanted { site, crawler, act, section, .. } = &wanted;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
 pub(super) const SECTIONS: [&str; 4] = ["robots_txt", "robots_tag", "enforcement", "preferences"];
 
 /// The fields of a form. An empty text is none.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(in crate::desk::pages) struct Wanted {
     /// The site.

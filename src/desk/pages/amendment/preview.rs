@@ -15,7 +15,7 @@ use crate::{
         admin::{Live, View, html},
         pages::{
             conditions::Asked,
-            frame::{Answer, Frame, live, notice, try_ask, work},
+            frame::{Answer, Frame, live, notice, try_ask, work_on},
             policy::{Changes, masked},
         },
     },
@@ -60,26 +60,19 @@ pub(super) fn unread(view: &View) -> Response {
 }
 
 async fn preview(view: &View, mut wanted: Wanted, faults: Vec<String>) -> Answer {
-    live(view)?;
     wanted.settle((view.now)());
-    let (view, asked) = (view.clone(), wanted.clone());
-    let prepared = {
-        let view = view.clone();
-        let prepare = move || {
-            live(&view).map(|live| {
-                let prepared = asked.prepare(live);
-                let changes = prepared.as_ref().ok().map(|one| changes(live, one));
-                (prepared, changes)
-            })
-        };
-        work(prepare).await??
-    };
-    let (prepared, changes) = prepared;
+    let asked = wanted.clone();
+    let prepared = work_on(view, move |live| {
+        let prepared = asked.prepare(live);
+        let changes = prepared.as_ref().ok().map(|one| changes(live, one));
+        (prepared, changes)
+    });
+    let (prepared, changes) = prepared.await?;
     let mut page = Page {
-        frame: Frame::new(&view, "/policy"),
+        frame: Frame::new(view, "/policy"),
         title: title(&wanted),
         faults,
-        edits: live(&view)?.edits,
+        edits: live(view)?.edits,
         command: command(&wanted),
         lines: Vec::new(),
         changes,
@@ -91,7 +84,7 @@ async fn preview(view: &View, mut wanted: Wanted, faults: Vec<String>) -> Answer
         Ok(prepared) => {
             page.lines = patch_lines(&prepared.proposal.patch);
             page.wanted.file = hash(&prepared.before);
-            page.past = last_days(&view, &page.wanted, prepared).await;
+            page.past = last_days(view, &page.wanted, prepared).await;
         }
     }
     Ok(html(&page).into_response())

@@ -4,14 +4,14 @@ use askama::Template;
 use axum::{extract::State, response::IntoResponse};
 
 use super::{
-    change_form::{SECTIONS, Wanted, hash, read_file, section_lines},
+    change_form::{NotPrepared, SECTIONS, Wanted, hash, read_file, section_lines},
     preview::sentences,
 };
 use crate::desk::{
     admin::{Live, View, html},
     pages::{
         conditions::Asked,
-        frame::{Answer, Frame, live, work},
+        frame::{Answer, Frame, work_on},
     },
 };
 
@@ -29,31 +29,28 @@ pub(super) async fn page(
     State(view): State<View>,
     Asked(mut wanted, mut faults): Asked<Wanted>,
 ) -> Answer {
-    live(&view)?;
     let frame = Frame::new(&view, "/policy");
-    let page = work(move || {
-        live(&view).map(|live| {
-            let published = live.handles.published.load();
-            let sites: Vec<String> =
-                published.policy.policy.written_sites().map(|one| one.name().to_owned()).collect();
-            if wanted.site.is_empty() {
-                wanted.site = sites.first().cloned().unwrap_or_default();
-            }
-            if wanted.section.is_empty() {
-                wanted.section = SECTIONS[0].to_owned();
-            }
-            match text(live, &wanted) {
-                Ok((text, file)) => (wanted.text, wanted.file) = (text, file),
-                Err(why) => faults.extend(sentences(why)),
-            }
-            Page { frame, wanted, sites, sections: SECTIONS, faults }
-        })
+    let page = work_on(&view, move |live| {
+        let published = live.handles.published.load();
+        let sites = published.policy.policy.written_sites();
+        let sites: Vec<String> = sites.map(|one| one.name().to_owned()).collect();
+        if wanted.site.is_empty() {
+            wanted.site = sites.first().cloned().unwrap_or_default();
+        }
+        if wanted.section.is_empty() {
+            wanted.section = SECTIONS[0].to_owned();
+        }
+        match text(live, &wanted) {
+            Ok((text, file)) => (wanted.text, wanted.file) = (text, file),
+            Err(why) => faults.extend(sentences(why)),
+        }
+        Page { frame, wanted, sites, sections: SECTIONS, faults }
     });
-    Ok(html(&page.await??).into_response())
+    Ok(html(&page.await?).into_response())
 }
 
 /// The text of the section, and the name of the file's bytes.
-fn text(live: &Live, wanted: &Wanted) -> Result<(String, String), super::change_form::NotPrepared> {
+fn text(live: &Live, wanted: &Wanted) -> Result<(String, String), NotPrepared> {
     let read = read_file(&live.policy_file)?;
     let text = String::from_utf8_lossy(&read.bytes);
     let Some(policy) = &read.policy else {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::{extract::State, response::IntoResponse};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::change::Changes;
 use crate::{
@@ -23,7 +23,7 @@ const ROWS: usize = 20;
 /// The most steps of an exact search.
 const STEPS: usize = 1_000_000;
 
-#[derive(Default, Deserialize)]
+#[derive(Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(in crate::desk::pages) struct Wanted {
     before: String,

@@ -9,6 +9,7 @@ use crate::{
         facts::{self, Fact, Group, fact, list, yes},
         words::class,
     },
+    review::report::number::count,
     rules::policy::{
         Breaker, Enforcement, Grace, Ladder, Mode, OtherForms, Override, PaceMode, RateLimit, Site,
         Source,
@@ -57,10 +58,7 @@ fn origin(site: &Site) -> String {
 
 fn robots_txt(site: &Site) -> String {
     let robots_txt = &site.robots_txt;
-    let groups = match robots_txt.file.groups.len() {
-        1 => "1 group".to_owned(),
-        number => format!("{number} groups"),
-    };
+    let groups = count(robots_txt.file.groups.len() as u64, "group");
     let source = match robots_txt.source {
         Source::Policy => format!("{groups} of the policy"),
         Source::Origin => "the origin's file, as it is".to_owned(),
@@ -83,12 +81,11 @@ fn robots_txt(site: &Site) -> String {
 }
 
 fn tags(site: &Site) -> String {
-    match (site.robots_tag.len(), site.robots_tag_legacy) {
-        (0, _) => "none".to_owned(),
-        (1, true) => "1 rule, in Robots-Tag and X-Robots-Tag".to_owned(),
-        (1, false) => "1 rule, in Robots-Tag alone".to_owned(),
-        (rules, true) => format!("{rules} rules, in Robots-Tag and X-Robots-Tag"),
-        (rules, false) => format!("{rules} rules, in Robots-Tag alone"),
+    let rules = count(site.robots_tag.len() as u64, "rule");
+    match (site.robots_tag.is_empty(), site.robots_tag_legacy) {
+        (true, _) => "none".to_owned(),
+        (_, true) => format!("{rules}, in Robots-Tag and X-Robots-Tag"),
+        (_, false) => format!("{rules}, in Robots-Tag alone"),
     }
 }
 
@@ -173,10 +170,9 @@ fn steps(ladder: &Ladder) -> String {
     let Ladder { period, share, min_violations, throttle } = ladder;
     format!(
         "a crawler climbs with {min_violations} violations that are {share} of its requests in {}; \
-         on the rung throttle it gets {} request{} in {}",
+         on the rung throttle it gets {} in {}",
         time(*period),
-        throttle.requests(),
-        if throttle.requests() == 1 { "" } else { "s" },
+        count(throttle.requests().into(), "request"),
         time(throttle.per())
     )
 }

@@ -81,9 +81,9 @@ pub(super) async fn file(
 ) -> Answer {
     let here = SiteInForce::find(&view, &name)?;
     // The edition in force needs no database.
-    let in_force = here.site().map(|site| site.edition());
-    if let Some(edition) = in_force.filter(|edition| edition.id_text() == id) {
-        return Ok(download(edition.bytes().clone()));
+    let in_force = here.site().edition();
+    if in_force.id_text() == id {
+        return Ok(download(in_force.bytes().clone()));
     }
     let (site, wanted) = (here.name.clone(), id.clone());
     let found = ask(&view, move |store| edition(store, &site, &wanted)).await?;

@@ -29,7 +29,7 @@ pub(super) struct FileView {
     /// Whether lines have a source.
     pub(super) has_sources: bool,
     /// Rules of older editions that the file does not have.
-    pub(super) gone: Vec<GoneRow>,
+    pub(super) gone: Vec<(String, [String; 2])>,
 }
 
 /// A line, or many names of a group in one.
@@ -44,12 +44,6 @@ pub(super) struct LineRow {
     pub(super) link: Option<String>,
     /// The line of the policy or of the origin's file.
     pub(super) source: String,
-}
-
-/// A rule of older editions.
-pub(super) struct GoneRow {
-    pub(super) rule: String,
-    pub(super) counts: [String; 2],
 }
 
 impl FileView {
@@ -95,7 +89,7 @@ impl FileView {
             format!("The first {first} lines are shown{with_hits}; {more} more are in the file.")
         });
         let gone = hits.map(|hits| hits.gone.iter()).into_iter().flatten().take(MOST_GONE);
-        let gone = gone.map(|(rule, count)| GoneRow { rule: rule.clone(), counts: shown(*count) });
+        let gone = gone.map(|(rule, count)| (rule.clone(), shown(*count)));
         Self {
             has_counts: hits.is_some(),
             has_sources: rows.iter().any(|row| !row.source.is_empty()),

@@ -47,13 +47,13 @@ impl SiteInForce {
     }
 
     pub(super) fn new(published: &Arc<Snapshot>, number: usize) -> Self {
-        let name = published.site(number).map(|(site, _)| site.name.clone()).unwrap_or_default();
+        let name = published.rulebook.sites()[number].name.clone();
         Self { published: Arc::clone(published), number, name }
     }
 
     /// The site. A snapshot never loses one.
-    pub(super) fn site(&self) -> Option<&enforce::Site> {
-        self.published.rulebook.sites().get(self.number)
+    pub(super) fn site(&self) -> &enforce::Site {
+        &self.published.rulebook.sites()[self.number]
     }
 
     /// What is to be known about its origin's file.

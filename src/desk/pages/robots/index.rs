@@ -41,10 +41,7 @@ struct Page {
 }
 
 struct Row {
-    path: String,
-    name: String,
-    hosts: String,
-    source: &'static str,
+    here: SiteInForce,
     since: String,
     rules: String,
     violations: String,
@@ -84,10 +81,7 @@ pub(super) async fn page(
         };
         let (here, file) = (SiteInForce::new(&published, number), site.edition().file());
         Row {
-            path: here.path(),
-            hosts: here.hosts(),
-            name: here.name,
-            source: site.source.as_str(),
+            here,
             since: since(site.timeline.since()),
             rules: grouped(file.rule_count() as u64),
             violations: count(|answers| &answers.violations),

@@ -3,10 +3,9 @@
 use askama::Template;
 use axum::{
     extract::{Path, State},
-    http::StatusCode,
     response::IntoResponse,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::here::SiteInForce;
 use crate::{
@@ -28,7 +27,7 @@ const MOST: usize = 100;
 /// The longest path, in octets.
 const LONGEST: usize = 2_048;
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Wanted {
     path: String,
@@ -72,17 +71,11 @@ pub(super) async fn page(
     let site = SiteInForce::find(&view, &name)?;
     let frame = Frame::new(&view, "/robots");
     let page = work(move || fill(frame, &site, wanted, faults)).await?;
-    Ok(page
-        .map_or_else(|| StatusCode::NOT_FOUND.into_response(), |page| html(&page).into_response()))
+    Ok(html(&page).into_response())
 }
 
-fn fill(
-    frame: Frame,
-    here: &SiteInForce,
-    mut wanted: Wanted,
-    mut faults: Vec<String>,
-) -> Option<Page> {
-    let site = here.site()?;
+fn fill(frame: Frame, here: &SiteInForce, mut wanted: Wanted, mut faults: Vec<String>) -> Page {
+    let site = here.site();
     if !wanted.path.starts_with('/') || wanted.path.len() > LONGEST {
         if !wanted.path.is_empty() {
             faults.push(format!("A path begins with '/' and has {LONGEST} octets at most."));
@@ -113,7 +106,7 @@ fn fill(
     let files = audit::Site::from(site);
     let rows: Vec<Row> =
         tokens.iter().map(|token| Row::of(catalogue, token, &files, &answer)).collect();
-    Some(Page {
+    Page {
         frame,
         faults,
         name: here.name.clone(),
@@ -123,7 +116,7 @@ fn fill(
         more,
         contradictions: audit::contradictions(&rows),
         rows: rows.iter().map(Line::of).collect(),
-    })
+    }
 }
 
 impl Line {

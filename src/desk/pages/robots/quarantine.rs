@@ -83,7 +83,7 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
         size: count(file.bytes.len() as u64, "byte"),
         origin,
         effect,
-        is_merged: here.site().is_some_and(|site| site.source == Source::Merge),
+        is_merged: here.site().source == Source::Merge,
         changes,
         file: FileView::plain(&file.bytes),
         held: file,
@@ -130,8 +130,7 @@ pub(super) async fn decide(
 
 fn answers(store: &Store, here: &SiteInForce) -> Result<Option<(Quarantined, Changes)>, Error> {
     let Some(file) = store.quarantine_of(&here.name)? else { return Ok(None) };
-    let Some(site) = here.site() else { return Ok(None) };
-    let after = robots::parse(&file.bytes).0;
+    let (site, after) = (here.site(), robots::parse(&file.bytes).0);
     // Of a merged file, the origin's part is replaced.
     let changes = match (site.source, site.origin_file.bytes()) {
         (Source::Merge, Some(bytes)) => Changes::of(&robots::parse(bytes).0, &after),

@@ -8,7 +8,6 @@ use std::{
 use askama::Template;
 use axum::{
     extract::{Path, State},
-    http::StatusCode,
     response::{IntoResponse, Response},
 };
 
@@ -116,9 +115,8 @@ pub(super) async fn of(
 ) -> Response {
     let (asked, span) = (here.clone(), days.until((view.now)()));
     let answers = try_ask(view, move |store| answers(store, &asked, days, span)).await;
-    let (answers, trouble) = or_trouble(answers);
-    let mut answers = answers.flatten();
-    let Some(site) = here.site() else { return StatusCode::NOT_FOUND.into_response() };
+    let (mut answers, trouble) = or_trouble(answers);
+    let site = here.site();
     let waiting = answers.as_mut().and_then(|answers| answers.quarantined.take());
     let edition = site.edition();
     let report = here.report(view);
@@ -196,13 +194,8 @@ const fn source(source: Source) -> &'static str {
     }
 }
 
-fn answers(
-    store: &Store,
-    here: &SiteInForce,
-    days: Days,
-    span: Span,
-) -> Result<Option<Answers>, Error> {
-    let Some(site) = here.site() else { return Ok(None) };
+fn answers(store: &Store, here: &SiteInForce, days: Days, span: Span) -> Result<Answers, Error> {
+    let site = here.site();
     let name = Some(site.name.clone());
     let question = Question { by: hits::BY.to_vec(), site: name, ..span.question() };
     let counted = store.counted(&question)?;
@@ -213,13 +206,13 @@ fn answers(
     periods.truncate(MOST_PERIODS);
     let by = vec![Dimension::ProductToken, Dimension::Reason, Dimension::Standing];
     let fetches = store.counted(&Question { by, ..question })?;
-    Ok(Some(Answers {
+    Ok(Answers {
         hits,
         fetches: fetches_of(fetches, &days.condition()),
         periods,
         has_more_periods,
         quarantined: store.quarantine_of(&site.name)?,
-    }))
+    })
 }
 
 /// The files of older editions in the counts, as far as they are small.

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    records::{record::Violation, violations::jsonl},
+    records::{
+        record::{Fetch, Violation},
+        violations::jsonl,
+    },
     rules::{crawlers::Name, enforce::group_names},
 };
 
@@ -12,8 +15,8 @@ use super::{
     history::History,
     manifest::{Manifest, Settings},
     material::{Material, Served},
-    message, readings,
-    standing::Standings,
+    message,
+    standing::{Published, Standings},
     summary::{self, Facts},
 };
 
@@ -46,8 +49,9 @@ pub fn contents(material: &Material<'_>) -> Vec<File> {
     }
     manifest.missing_editions = missing.into_iter().collect();
     let sites: Vec<&str> = by_site.keys().copied().collect();
-    let fetches = readings::rows(&material.fetches, &sites, &manifest.group_names);
-    let standings = Standings::of(&material.records, material.crawler);
+    let fetches = fetches(&material.fetches, &sites, &manifest.group_names);
+    let published = material.crawler.map(Published::of).unwrap_or_default();
+    let standings = Standings::of(material.records.iter(), published);
     let mut lines = Vec::new();
     material.records.iter().for_each(|record| jsonl::push(&mut lines, record));
     let facts = Facts {
@@ -73,4 +77,15 @@ pub fn contents(material: &Material<'_>) -> Vec<File> {
     files.extend(manifest.close(&files));
     files.sort();
     files
+}
+
+/// The fetches of these sites under any of the names, in the order of their last time.
+fn fetches(fetches: &[Fetch], sites: &[&str], names: &[String]) -> Vec<Fetch> {
+    let is_name =
+        |fetch: &Fetch| names.iter().any(|name| name.eq_ignore_ascii_case(&fetch.product_token));
+    let is_site = |fetch: &Fetch| sites.iter().any(|site| fetch.site.eq_ignore_ascii_case(site));
+    let wanted = fetches.iter().filter(|fetch| is_site(fetch) && is_name(fetch));
+    let mut rows: Vec<Fetch> = wanted.cloned().collect();
+    rows.sort_by(|a, b| (a.last, &a.site, &a.network).cmp(&(b.last, &b.site, &b.network)));
+    rows
 }

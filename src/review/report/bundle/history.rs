@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::records::record::{Edition, Violation};
+use crate::records::record::{Edition, Violation, time};
 
 use super::{
     file,
     manifest::Settings,
     material::Served,
-    window::{self, Leap, Time},
+    window::{self, Leap},
 };
 
 /// One time in force of an edition.
@@ -25,8 +25,10 @@ pub(super) struct Row {
     pub(super) file: String,
     /// The source of the rules: `policy`, `origin` or `merge`.
     pub(super) source: String,
-    pub(super) from: Time,
-    pub(super) until: Option<Time>,
+    #[serde(with = "time::required")]
+    pub(super) from: Timestamp,
+    #[serde(with = "time::optional")]
+    pub(super) until: Option<Timestamp>,
     /// The site that published it, if that was another one, which had the hosts of this site.
     pub(super) published_by: Option<String>,
 }
@@ -39,21 +41,21 @@ impl Row {
             sha256: edition.sha256.to_string(),
             file: file::of_edition(site, &edition.id),
             source: edition.source.to_string(),
-            from: Time(edition.from),
-            until: edition.until.map(Time),
+            from: edition.from,
+            until: edition.until,
             published_by: None,
         }
     }
 
     /// Whether it was in force at some time after `start`, up to `end`.
     pub(super) fn is_within(&self, start: Timestamp, end: Timestamp) -> bool {
-        self.from.0 <= end && self.until.is_none_or(|until| until.0 > start)
+        self.from <= end && self.until.is_none_or(|until| until > start)
     }
 
     /// The part of the time that lies in another one.
     fn clipped(mut self, from: Timestamp, until: Timestamp) -> Option<Self> {
-        self.from = self.from.max(Time(from));
-        self.until = Some(self.until.map_or(Time(until), |end| end.min(Time(until))));
+        self.from = self.from.max(from);
+        self.until = Some(self.until.map_or(until, |end| end.min(until)));
         (self.until > Some(self.from)).then_some(self)
     }
 }

@@ -2,18 +2,20 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     base::version,
     formats::robots::{Reading, Steps},
+    records::record::time,
     rules::policy,
 };
 
 use super::{
     file::{self, File},
     material::{Counts, Material, Served},
-    window::{Leap, Time},
+    window::Leap,
 };
 
 /// The version of the format.
@@ -25,13 +27,16 @@ pub(super) struct Manifest {
     pub(super) schema: u32,
     /// The program that made it, with its version.
     pub(super) tool: String,
-    pub(super) made: Time,
+    #[serde(with = "time::required")]
+    pub(super) made: Timestamp,
     pub(super) product_token: String,
     pub(super) operator: Option<String>,
     /// The names of groups that the crawler looks for in robots.txt, in order, before `*`.
     pub(super) group_names: Vec<String>,
-    pub(super) since: Time,
-    pub(super) until: Time,
+    #[serde(with = "time::required")]
+    pub(super) since: Timestamp,
+    #[serde(with = "time::required")]
+    pub(super) until: Timestamp,
     /// The only site, if one was chosen.
     pub(super) site: Option<String>,
     pub(super) records: u64,
@@ -73,12 +78,12 @@ impl Manifest {
         Self {
             schema: SCHEMA,
             tool: format!("beadle {}", version::NUMBER),
-            made: Time(material.made),
+            made: material.made,
             product_token: material.product_token.to_owned(),
             operator: material.crawler.and_then(|one| one.operator()).map(str::to_owned),
             group_names,
-            since: Time(material.since),
-            until: Time(material.until),
+            since: material.since,
+            until: material.until,
             site: material.site.map(str::to_owned),
             records: material.records.len() as u64,
             is_cut: material.is_cut,

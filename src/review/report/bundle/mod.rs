@@ -40,7 +40,6 @@ mod history; // editions.json: editions and their times in force
 mod manifest; // manifest.json
 mod material; // the facts that a bundle is made of
 mod message; // message.txt
-mod readings; // fetches.json
 mod standing; // standing.json
 mod summary; // summary.txt
 mod verification; // files -> what agrees

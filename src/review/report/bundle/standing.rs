@@ -14,25 +14,19 @@ pub(super) struct Standings {
     /// The records by standing and kind of evidence.
     pub(super) counts: Vec<Count>,
     /// The same by network.
-    pub(super) networks: Vec<OfNetwork>,
+    pub(super) networks: Vec<Count>,
     /// What the operator publishes, as the catalogue has it. Beadle checks requests against it.
     pub(super) published: Published,
 }
 
 /// The records of one standing.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Count {
+    /// The network, where networks are told apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) network: Option<String>,
     pub(super) standing: String,
     /// The kind of evidence that confirms or contradicts the name.
-    pub(super) evidence: Option<String>,
-    pub(super) records: u64,
-}
-
-/// The records of one standing from one network.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct OfNetwork {
-    pub(super) network: String,
-    pub(super) standing: String,
     pub(super) evidence: Option<String>,
     pub(super) records: u64,
 }
@@ -48,17 +42,17 @@ pub(super) struct Published {
 }
 
 impl Standings {
-    pub(super) fn of(records: &[Violation], crawler: Option<&Crawler>) -> Self {
-        Self {
-            counts: counts(records.iter()),
-            networks: networks(records.iter()),
-            published: crawler.map(Published::of).unwrap_or_default(),
-        }
+    pub(super) fn of<'a>(
+        records: impl Iterator<Item = &'a Violation> + Clone,
+        published: Published,
+    ) -> Self {
+        let networks = counts(records.clone(), |one| Some(network(&one.client_ip)));
+        Self { counts: counts(records, |_| None), networks, published }
     }
 }
 
 impl Published {
-    fn of(crawler: &Crawler) -> Self {
+    pub(super) fn of(crawler: &Crawler) -> Self {
         Self {
             documentation: crawler.documentation().map(str::to_owned),
             ip_ranges: crawler.ip_ranges().to_vec(),
@@ -69,29 +63,19 @@ impl Published {
     }
 }
 
-/// The records by standing and evidence, the most first.
-pub(super) fn counts<'a>(records: impl Iterator<Item = &'a Violation>) -> Vec<Count> {
-    let keys = records.map(|one| (one.standing.as_str(), one.evidence.as_deref()));
-    let counts = tally(keys).into_iter().map(|((standing, evidence), records)| Count {
+/// The records by network, standing and evidence, the most first.
+fn counts<'a>(
+    records: impl Iterator<Item = &'a Violation>,
+    network: impl Fn(&Violation) -> Option<String>,
+) -> Vec<Count> {
+    let keys = records.map(|one| (network(one), one.standing.as_str(), one.evidence.as_deref()));
+    let count = |((network, standing, evidence), records): ((_, &str, Option<&str>), u64)| Count {
+        network,
         standing: standing.to_owned(),
         evidence: evidence.map(str::to_owned),
         records,
-    });
-    counts.collect()
-}
-
-/// The records by network, standing and evidence, the most first.
-pub(super) fn networks<'a>(records: impl Iterator<Item = &'a Violation>) -> Vec<OfNetwork> {
-    let keys = records
-        .map(|one| (network(&one.client_ip), one.standing.as_str(), one.evidence.as_deref()));
-    let counts =
-        tally(keys).into_iter().map(|((network, standing, evidence), records)| OfNetwork {
-            network,
-            standing: standing.to_owned(),
-            evidence: evidence.map(str::to_owned),
-            records,
-        });
-    counts.collect()
+    };
+    tally(keys).into_iter().map(count).collect()
 }
 
 /// The usual network of one customer: /24 or /48. A recorded network or hash stays as it is.

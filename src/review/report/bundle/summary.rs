@@ -146,7 +146,7 @@ fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     let by = if are_all_impostors { "under the name" } else { "by" };
     let title = format!("Requests {by} {token} that robots.txt disallows");
     writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
-    writeln!(out, "Made by {} on {}.\n", manifest.tool, window::plain(manifest.made.0))?;
+    writeln!(out, "Made by {} on {}.\n", manifest.tool, window::plain(manifest.made))?;
     let operator = manifest.operator.as_ref().map(|name| format!(", operated by {}", shown(name)));
     let page = facts.crawler.and_then(Crawler::documentation);
     let page = page.map(|url| format!(" ({})", shown(url)));
@@ -154,7 +154,7 @@ fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     let who = if are_all_impostors { "impostors of " } else { "" };
     writeln!(out, "Who       {who}{token}{operator}{page}")?;
     writeln!(out, "Where     {}", facts.sites.join(", "))?;
-    let (since, until) = (window::plain(manifest.since.0), window::plain(manifest.until.0));
+    let (since, until) = (window::plain(manifest.since), window::plain(manifest.until));
     writeln!(out, "When      {since} to {until}")?;
     if let Some((first, last)) = facts.times() {
         writeln!(out, "          first {first}, last {last}")?;

@@ -1,12 +1,12 @@
-//! Times as text, and the window before a request in which fetched rules may be used.
+//! The window before a request in which fetched rules may be used, and times for people.
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    records::record::ClockLeap,
+    records::record::{ClockLeap, time},
     rules::{enforce, policy},
 };
 
@@ -14,39 +14,18 @@ use crate::{
 const LEAP_LIFETIME: Duration =
     policy::MAX_CACHE_WINDOW.saturating_add(Duration::from_secs(86_400));
 
-/// A time, written in RFC 3339 with milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Time(pub(super) Timestamp);
-
 /// A jump of the clock, as it is written.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Leap {
-    pub(super) at: Time,
+    #[serde(with = "time::required")]
+    pub(super) at: Timestamp,
     pub(super) milliseconds: u64,
-}
-
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3}", self.0)
-    }
-}
-
-impl Serialize for Time {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map(Self).map_err(D::Error::custom)
-    }
 }
 
 impl Leap {
     pub(super) fn of(leap: &ClockLeap) -> Self {
         let milliseconds = u64::try_from(leap.by.as_millis()).unwrap_or(u64::MAX);
-        Self { at: Time(leap.at), milliseconds }
+        Self { at: leap.at, milliseconds }
     }
 }
 
@@ -54,7 +33,7 @@ impl Leap {
 /// decision itself.
 pub(super) fn start(at: Timestamp, window: Duration, leaps: &[Leap]) -> Timestamp {
     let ages = leaps.iter().filter_map(|leap| {
-        let ago = Duration::try_from(at.duration_since(leap.at.0)).ok()?;
+        let ago = Duration::try_from(at.duration_since(leap.at)).ok()?;
         (ago < LEAP_LIFETIME).then_some((ago, Duration::from_millis(leap.milliseconds)))
     });
     let leap = ages.fold(None, |sum: Option<enforce::Leap>, (ago, by)| {
@@ -78,7 +57,7 @@ mod tests {
         let at = |second| Timestamp::from_second(second).expect("a time");
         let day = Duration::from_secs(86_400);
         let leaps = [(1_000_000, 50), (1_000_100, 7)]
-            .map(|(second, by)| Leap { at: Time(at(second)), milliseconds: by * 1000 });
+            .map(|(second, by)| Leap { at: at(second), milliseconds: by * 1000 });
         for (second, expected) in [
             (999_999, 999_999 - 86_400),
             (1_000_001, 1_000_001 - 86_400 - 50),

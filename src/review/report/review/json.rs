@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::model::{CrawlerRow, DayRow, OperatorRow, PathRow, Review, RuleRow};
 use crate::{
     base::text::Text,
-    review::report::{Count, number, parts},
+    review::report::{Count, number},
     rules::crawlers::Crawler,
 };
 
@@ -50,12 +50,12 @@ fn crawler(row: &CrawlerRow<'_>) -> Value {
         "product_token": product_token,
         "requests": now.all.requests,
         "violations": now.all.violations,
-        "before": parts::count(before.all),
+        "before": before.all,
         "operator": entry.and_then(Crawler::operator),
         "purpose": entry.map(Crawler::purpose),
         "class": class.map_or("", Text::as_str),
         "fetches": now.fetches,
-        "read": parts::read(now),
+        "read": now.read(),
         "confirmed": now.confirmed,
         "contradicted": now.contradicted,
         "too_soon": now.too_soon,
@@ -79,7 +79,7 @@ fn rule(row: &RuleRow) -> Value {
         "reason": reason,
         "requests": now.requests,
         "violations": now.violations,
-        "before": parts::count(*before),
+        "before": before,
     })
 }
 
@@ -104,8 +104,8 @@ fn total(review: &Review<'_>) -> Value {
         "kind": "total",
         "requests": total.all.requests,
         "violations": total.all.violations,
-        "before": parts::count(total_before.all),
-        "read": parts::read(total),
+        "before": total_before.all,
+        "read": total.read(),
         "fetches": total.fetches,
         "other_forms": total.forms,
         "limited": total.limited,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::model::{Following, Score};
 use crate::{
-    review::report::{Count, number, parts},
+    review::report::{Count, number},
     rules::crawlers::Crawler,
 };
 
@@ -34,10 +34,10 @@ pub fn json_line(score: &Score<'_>) -> String {
         "until": time(score.span.until),
         "requests": now.all.requests,
         "violations": now.all.violations,
-        "before": parts::count(before.all),
+        "before": before.all,
         "compared": score.is_compared,
         "reasons": now.reasons,
-        "read": parts::read(now),
+        "read": now.read(),
         "requests_per_hour": number::quotient(now.all.requests, score.span.hours()),
         "busiest_hour": score.busiest.map(hour),
         "robots_txt": {

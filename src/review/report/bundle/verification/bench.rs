@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::{
     formats::robots::{Matcher, Scope},
+    records::record::Fetch,
     review::report::bundle::{
         history::Row,
         manifest::{Manifest, Settings},
-        readings,
     },
     rules::enforce::{Edition, first_group},
 };
@@ -19,14 +19,14 @@ pub(super) struct Bench<'a> {
     rows: BTreeMap<String, Vec<&'a Row>>,
     /// The editions by file; each is compiled when it is first needed.
     editions: BTreeMap<&'a str, Edition>,
-    fetches: &'a [readings::Row],
+    fetches: &'a [Fetch],
 }
 
 impl<'a> Bench<'a> {
     pub(super) fn new(
         manifest: &'a Manifest,
         rows: &'a [Row],
-        fetches: &'a [readings::Row],
+        fetches: &'a [Fetch],
         files: &BTreeMap<String, Vec<u8>>,
     ) -> Self {
         let mut by_site: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
@@ -57,11 +57,10 @@ impl<'a> Bench<'a> {
     }
 
     /// The crawler's fetches of a site's robots.txt.
-    pub(super) fn fetches(&self, site: &str) -> impl Iterator<Item = &'a readings::Row> {
-        let is_name = |row: &readings::Row| {
-            self.names().any(|name| name.eq_ignore_ascii_case(&row.product_token))
-        };
-        let is_site = move |row: &readings::Row| row.site.eq_ignore_ascii_case(site);
+    pub(super) fn fetches(&self, site: &str) -> impl Iterator<Item = &'a Fetch> {
+        let is_name =
+            |row: &Fetch| self.names().any(|name| name.eq_ignore_ascii_case(&row.product_token));
+        let is_site = move |row: &Fetch| row.site.eq_ignore_ascii_case(site);
         self.fetches.iter().filter(move |row| is_site(row) && is_name(row))
     }
 

@@ -49,6 +49,15 @@ impl Finding {
         }
     }
 
+    /// With the two values that differ.
+    pub(super) fn comparing(
+        self,
+        recorded: impl Into<String>,
+        recomputed: impl Into<String>,
+    ) -> Self {
+        Self { recorded: Some(recorded.into()), recomputed: Some(recomputed.into()), ..self }
+    }
+
     pub(super) fn changed(file: impl Into<String>, what: impl Into<String>) -> Self {
         Self::new(Status::Changed, file, what)
     }

@@ -33,11 +33,9 @@ pub(super) fn check(
             // Which of the two was changed, only a bad form shows.
             let says = if is_seal(seal) { seal.get(..64) } else { None };
             let place = if says.is_some() { MANIFEST } else { SEAL };
-            findings.push(Finding {
-                recorded: Some(escape::shown(says.unwrap_or(seal))),
-                recomputed: Some(file::hash(bytes)),
-                ..Finding::changed(place, format!("{MANIFEST} and {SEAL} disagree"))
-            });
+            let finding = Finding::changed(place, format!("{MANIFEST} and {SEAL} disagree"));
+            let recorded = escape::shown(says.unwrap_or(seal));
+            findings.push(finding.comparing(recorded, file::hash(bytes)));
         }
         Some(_) => {}
     }
@@ -66,17 +64,13 @@ fn compare(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>, findings: &mu
         };
         let hash = file::hash(bytes);
         if bytes.len() as u64 != entry.bytes {
-            findings.push(Finding {
-                recorded: Some(format!("{} bytes", entry.bytes)),
-                recomputed: Some(format!("{} bytes", bytes.len())),
-                ..Finding::changed(&shown, "it has another length than the manifest says")
-            });
+            let finding = Finding::changed(&shown, "it has another length than the manifest says");
+            let lengths = [entry.bytes, bytes.len() as u64].map(|length| format!("{length} bytes"));
+            let [recorded, recomputed] = lengths;
+            findings.push(finding.comparing(recorded, recomputed));
         } else if hash != entry.sha256 {
-            findings.push(Finding {
-                recorded: Some(escape::shown(&entry.sha256)),
-                recomputed: Some(hash.clone()),
-                ..Finding::changed(&shown, "it has another hash than the manifest says")
-            });
+            let finding = Finding::changed(&shown, "it has another hash than the manifest says");
+            findings.push(finding.comparing(escape::shown(&entry.sha256), &hash));
         }
         if entry.name == RECORDS && hash != entry.sha256 {
             changed_lines(files, findings);

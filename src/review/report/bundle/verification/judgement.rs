@@ -10,16 +10,11 @@ use crate::{
     base::text::Text,
     formats::robots::{Access, Form, Matcher, Scope, Target, Verdict},
     records::{
-        record::{REDACTED, RobotsRead, Violation},
+        record::{Fetch, REDACTED, RobotsRead, Violation, time},
         tally::{Claimant, ReadState},
     },
     review::report::bundle::{
-        file::RECORDS,
-        history::Row,
-        manifest::Settings,
-        readings,
-        standing::network,
-        window::{Time, start},
+        file::RECORDS, history::Row, manifest::Settings, standing::network, window::start,
     },
     rules::enforce::{Edition, Reason, allows},
 };
@@ -89,11 +84,7 @@ fn not_recomputed(what: impl Into<String>) -> Finding {
 }
 
 fn differs(what: &str, recorded: impl Into<String>, recomputed: impl Into<String>) -> Finding {
-    Finding {
-        recorded: Some(recorded.into()),
-        recomputed: Some(recomputed.into()),
-        ..Finding::new(Status::Differs, RECORDS, what)
-    }
+    Finding::new(Status::Differs, RECORDS, what).comparing(recorded, recomputed)
 }
 
 /// Whether the record belongs to the bundle.
@@ -108,9 +99,9 @@ fn check_frame(bench: &Bench<'_>, record: &Violation, found: &mut Vec<Finding>) 
     {
         found.push(differs("site", record.site.as_str(), site));
     }
-    if record.time < manifest.since.0 || record.time >= manifest.until.0 {
-        let span = format!("{} to {}", manifest.since, manifest.until);
-        found.push(differs("time", Time(record.time).to_string(), span));
+    if record.time < manifest.since || record.time >= manifest.until {
+        let span = format!("{} to {}", time::text(manifest.since), time::text(manifest.until));
+        found.push(differs("time", time::text(record.time), span));
     }
 }
 
@@ -136,7 +127,7 @@ fn check_reading(
     }
     // Earlier versions took any client's fetch under the name for the impostor's.
     let network = network(&record.client_ip);
-    let is_own = |row: &readings::Row| row.network == network && is_of(row, read);
+    let is_own = |row: &Fetch| *row.network == *network && is_of(row, read);
     if Claimant::of(&record.standing) == Claimant::Impostor
         && read.edition.is_some()
         && !bench.fetches(&record.site).any(is_own)
@@ -305,7 +296,7 @@ impl Case<'_> {
         }
         // The crawler uses what it fetched last, or what others fetched later under its name.
         let later =
-            bench.fetches(&record.site).filter(|row| row.last.0 > at && row.last.0 <= record.time);
+            bench.fetches(&record.site).filter(|row| row.last > at && row.last <= record.time);
         for id in std::iter::once(read.as_str()).chain(later.map(|row| row.edition.as_str())) {
             match bench.edition(&record.site, id) {
                 Some(edition) if self.allows(edition, by_all) => return found.push(excused(id)),
@@ -346,7 +337,7 @@ impl Case<'_> {
 }
 
 /// Whether a row of fetches has the one that a record names.
-fn is_of(row: &readings::Row, read: &RobotsRead) -> bool {
-    read.edition.as_deref() == Some(&*row.edition)
-        && read.at.is_some_and(|at| row.first.0 <= at && at <= row.last.0)
+fn is_of(row: &Fetch, read: &RobotsRead) -> bool {
+    read.edition.as_deref() == Some(row.edition.as_str())
+        && read.at.is_some_and(|at| row.first <= at && at <= row.last)
 }

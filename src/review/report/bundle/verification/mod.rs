@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::records::record::{SCHEMA, Violation};
+use crate::records::record::{Fetch, SCHEMA, Violation};
 
 pub use self::finding::{Finding, Status};
 
@@ -18,7 +18,7 @@ use super::{
     frequency::tally,
     history,
     manifest::{self, Manifest},
-    readings, standing,
+    standing,
 };
 
 mod bench; // the files of a bundle, ready to judge by
@@ -92,7 +92,7 @@ pub fn verify(unpacked: Unpacked) -> Verification {
         findings.push(Finding { line: Some(line), ..finding });
     }
     let rows = parse::<Vec<history::Row>>(&files, file::EDITIONS, findings).unwrap_or_default();
-    let fetches = parse::<Vec<readings::Row>>(&files, file::FETCHES, findings).unwrap_or_default();
+    let fetches = parse::<Vec<Fetch>>(&files, file::FETCHES, findings).unwrap_or_default();
     check_editions(&rows, &files, findings);
     check_counts(&manifest, &records, &files, findings);
     note_standings(&records, findings);
@@ -165,11 +165,7 @@ fn check_editions(
         let hash = checked.entry(&row.file).or_insert_with(|| file::hash(bytes));
         if *hash != row.sha256 || !hash.starts_with(&row.edition) || row.edition.len() != 16 {
             let finding = Finding::changed(&row.file, "editions.json names it by another hash");
-            findings.push(Finding {
-                recorded: Some(row.sha256.clone()),
-                recomputed: Some(hash.clone()),
-                ..finding
-            });
+            findings.push(finding.comparing(&row.sha256, &*hash));
         }
     }
 }
@@ -181,25 +177,17 @@ fn check_counts(
     files: &BTreeMap<String, Vec<u8>>,
     findings: &mut Vec<Finding>,
 ) {
-    let differs = |file: &str, what: &str, recorded: String, recomputed: String| Finding {
-        recorded: Some(recorded),
-        recomputed: Some(recomputed),
-        ..Finding::new(Status::Differs, file, what)
-    };
     let count = records.len() as u64;
     if manifest.records != count {
-        let (recorded, recomputed) = (manifest.records.to_string(), count.to_string());
-        findings.push(differs(file::MANIFEST, "the number of records", recorded, recomputed));
+        let finding = Finding::new(Status::Differs, file::MANIFEST, "the number of records");
+        findings.push(finding.comparing(manifest.records.to_string(), count.to_string()));
     }
     let Some(standings) = parse::<standing::Standings>(files, file::STANDING, findings) else {
         return;
     };
-    let records = || records.iter().map(|(_, record)| record);
-    let is_same = standings.counts == standing::counts(records())
-        && standings.networks == standing::networks(records());
-    if !is_same {
-        let (recorded, recomputed) =
-            ("other counts".to_owned(), "those of records.jsonl".to_owned());
-        findings.push(differs(file::STANDING, "the counts", recorded, recomputed));
+    let records = records.iter().map(|(_, record)| record);
+    if standings != standing::Standings::of(records, standings.published.clone()) {
+        let finding = Finding::new(Status::Differs, file::STANDING, "the counts");
+        findings.push(finding.comparing("other counts", "those of records.jsonl"));
     }
 }
