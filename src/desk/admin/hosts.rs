@@ -50,7 +50,7 @@ impl Hosts {
             Some(Host::Name(name)) => {
                 name == "localhost"
                     || name.ends_with(".localhost")
-                    || self.exact.iter().any(|host| *host == name)
+                    || self.exact.contains(&name)
                     || self.suffixes.iter().any(|suffix| name.ends_with(suffix))
             }
         }

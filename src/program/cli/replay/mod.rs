@@ -93,7 +93,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let format = args.log_format.as_deref().map(access_log::Format::of).transpose();
-    let format = format.map_err(|unknown| Error::Refused(unknown.to_string()))?;
+    let format = format.map_err(Error::Refused)?;
     let (basis, name) = basis(args)?;
     let unknown = unknown(&basis);
     let other = args.against.as_deref().map(|file| args.config.at(file));
