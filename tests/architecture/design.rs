@@ -14,7 +14,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "records",
         &["tally", "record", "counts", "lines", "spool", "clickhouse", "forward", "violations"],
-        16_022,
+        16_042,
     ),
     ("clients", &["evidence", "conduct"], 8_805),
     ("outside", &["mail", "tls", "alerts", "acme", "remote"], 4_205),
@@ -100,7 +100,7 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
         "serde_json",
         "acme/ diagnostic signature/ crawlers/ keys/ import/ record/ clickhouse/ fleet/ exchange/ \
          violations/ alerts/ report/ audit/ admin/ pages/ api/ console/ cli/ access_log/ replay/ \
-         enforce/ policy/catalogue_file.rs version/build.rs",
+         enforce/ trial/ policy/catalogue_file.rs version/build.rs",
     ),
     ("askama", "report/html.rs admin/ pages/"),
     ("html5gum", "robots_tag/head.rs crawlers/ranges/html.rs"),
