@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
             }
         }
         Format::Json => findings.iter().try_for_each(|finding| json(out, finding))?,
-        Format::Sarif => json(out, &sarif(&findings, &lint::RULES))?,
+        Format::Sarif => json(out, &sarif(&findings, lint::RULES))?,
         Format::Github => findings.iter().try_for_each(|one| writeln!(out, "{}", github(one)))?,
     }
     let count = |severity| findings.iter().filter(|one| one.severity == severity).count();

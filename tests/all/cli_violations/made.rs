@@ -197,7 +197,7 @@ impl Made {
         let mut store = Store::open(&self.folder.path().join("beadle.db")).expect("a database");
         for violation in records {
             let hour = Hour::of(violation.time);
-            let series = series(violation);
+            let series = Series::of(violation, "crawler");
             let allowed = Series {
                 action: Text::word("pass"),
                 verdict: Text::word("allow"),
@@ -275,27 +275,4 @@ impl Made {
 pub(super) fn told(output: &Output) -> (String, String, Option<i32>) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (text(&output.stdout), text(&output.stderr), output.status.code())
-}
-
-/// The series of a violation by a crawler.
-fn series(violation: &Violation) -> Series {
-    let Violation { robots, robots_read, .. } = violation;
-    Series {
-        site: violation.site.clone(),
-        class: Text::word("crawler"),
-        product_token: match violation.product_token.as_str() {
-            Violation::NAMELESS => Text::default(),
-            _ => violation.product_token.clone(),
-        },
-        purpose: violation.purpose.clone().unwrap_or_default(),
-        standing: violation.standing.clone(),
-        verdict: violation.verdict.clone(),
-        action: violation.action.clone(),
-        reason: violation.reason.clone(),
-        edition: robots.edition.clone(),
-        line: robots.line.unwrap_or(0),
-        directive: robots.directive.clone(),
-        pattern: robots.pattern.clone(),
-        read: Some(robots_read.state),
-    }
 }
