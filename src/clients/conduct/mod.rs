@@ -43,5 +43,5 @@ pub use self::{
     sharing::SiteByName,
     site::{Sighting, SiteConduct},
     weight::{Conduct, Early, Weighed},
-    wire::lenient,
+    wire::{lenient, time},
 };

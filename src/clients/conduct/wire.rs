@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{DeserializeOwned, Error},
+    de::{DeserializeOwned, Error, IgnoredAny},
 };
 
 use crate::{
@@ -49,11 +49,11 @@ macro_rules! goes_as {
 
 goes_as! {
     /// A time.
-    milliseconds: Timestamp as i64, |at| at.as_millisecond(), |at| Timestamp::from_millisecond(at).ok();
+    milliseconds: Timestamp as i64, |at| at.as_millisecond(), |at| Some(time(at));
     /// A time, if there is one.
     milliseconds_if: Option<Timestamp> as Option<i64>,
         |at| at.map(Timestamp::as_millisecond),
-        |at| Some(at.and_then(|at| Timestamp::from_millisecond(at).ok()));
+        |at| Some(at.map(time));
     /// A time span of a second at least.
     seconds_if: Option<Duration> as Option<u64>,
         |span| span.map(|span| span.as_secs()),
@@ -70,37 +70,47 @@ goes_as! {
     edition: EditionId as String, |id| id.to_string(), |text| EditionId::parse(&text);
 }
 
+/// A time in milliseconds. One that can't be is the first or the last.
+pub fn time(milliseconds: i64) -> Timestamp {
+    let end = if milliseconds < 0 { Timestamp::MIN } else { Timestamp::MAX };
+    Timestamp::from_millisecond(milliseconds).unwrap_or(end)
+}
+
 /// A name: not empty, and not too long.
 pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let is_name = !text.is_empty() && text.len() <= LONGEST;
-    is_name.then_some(text).ok_or_else(|| D::Error::custom("not a name"))
+    checked(String::deserialize(deserializer)?)
 }
 
 /// A name, if there is one.
 pub(super) fn name_if<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {
-    name(deserializer).map(Some)
+    Option::deserialize(deserializer)?.map(checked).transpose()
 }
 
-/// The items of a list that can be read.
+fn checked<E: Error>(name: String) -> Result<String, E> {
+    let is_name = !name.is_empty() && name.len() <= LONGEST;
+    is_name.then_some(name).ok_or_else(|| E::custom("not a name"))
+}
+
+/// The items of a list that can be read; none of what is no list.
 ///
 /// # Errors
-/// It is no list.
+/// It is no value at all.
 pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Item<T> {
-        Known(T),
-        Odd(serde::de::IgnoredAny),
+    enum Known<T> {
+        Yes(T),
+        No(IgnoredAny),
     }
-    let items = Vec::<Item<T>>::deserialize(deserializer)?.into_iter();
-    Ok(items
-        .filter_map(|item| if let Item::Known(known) = item { Some(known) } else { None })
-        .collect())
+    let Known::Yes(items) = Known::<Vec<Known<T>>>::deserialize(deserializer)? else {
+        return Ok(Vec::new());
+    };
+    let known = |item| if let Known::Yes(known) = item { Some(known) } else { None };
+    Ok(items.into_iter().filter_map(known).collect())
 }
 
 /// Whether a value goes without saying.

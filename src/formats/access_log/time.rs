@@ -27,8 +27,10 @@ pub(super) fn civil(bytes: &[u8]) -> Option<i64> {
     let number = |at: usize| two(text.get(at..at + 2)?);
     let year = i16::from(number(7)?) * 100 + i16::from(number(9)?);
     let (day, hour, minute, second) = (number(0)?, number(12)?, number(15)?, number(18)?);
+    // A leap second is the first one of the next minute.
+    let (second, leap) = if second == 60 { (59, SECOND) } else { (second, 0) };
     let time = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
-    let time = Offset::UTC.to_timestamp(time).ok()?.as_microsecond();
+    let time = Offset::UTC.to_timestamp(time).ok()?.as_microsecond() + leap;
     match fraction {
         [] => Some(time),
         [b'.', digits @ ..] => Some(time + micros(digits)?),
@@ -132,6 +134,9 @@ mod tests {
             (common, "22/Nov/2026:20:30:05 +0100", half_past),
             (common, "22/Nov/2026:12:00:05 -0730", half_past),
             (common, "22/Nov/2026:19:30:05", half_past),
+            (common, "31/Dec/2016:23:59:60 +0000", Some(at("2017-01-01T00:00:00Z"))),
+            (common, "31/Dec/2016:23:59:61 +0000", None),
+            (common, "31/Feb/2026:19:30:05 +0000", None),
             (common, "22/Now/2026:19:30:05 +0000", None),
             (common, "32/Nov/2026:19:30:05 +0000", None),
             (common, "22/Nov/2026:19:30:05 0000", None),

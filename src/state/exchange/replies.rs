@@ -27,6 +27,14 @@ impl Replies {
         (0..count).try_for_each(|_| self.next::<Value>().map(drop))
     }
 
+    /// The fields of a hash with their values. Fields that another program wrote may be no text: they are
+    /// left out.
+    pub(super) fn fields(&mut self) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+        let fields: Vec<(Vec<u8>, Vec<u8>)> = self.next()?;
+        let named = |(name, value)| Some((String::from_utf8(name).ok()?, value));
+        Ok(fields.into_iter().filter_map(named).collect())
+    }
+
     /// Members with their scores, which are written with a point or an exponent if they are large.
     pub(super) fn scored(&mut self) -> Result<Vec<(Vec<u8>, i64)>, Failure> {
         let members: Vec<(Vec<u8>, f64)> = self.next()?;
@@ -35,7 +43,7 @@ impl Replies {
 
     /// The entries of a stream, each with its id and its only text.
     pub(super) fn entries(&mut self) -> Result<Vec<(String, Vec<u8>)>, Failure> {
-        type Entry = (String, Vec<(String, Vec<u8>)>);
+        type Entry = (String, Vec<(Vec<u8>, Vec<u8>)>);
         let streams: Vec<(String, Vec<Entry>)> = self.next()?;
         let entries = streams.into_iter().flat_map(|(_, entries)| entries);
         Ok(entries.filter_map(|(id, fields)| Some((id, fields.into_iter().next()?.1))).collect())

@@ -250,10 +250,12 @@ impl Round<'_> {
         replies.skip(writes)?;
         let mark = replies.next()?;
         let lease = if self.lease.is_some() { replies.next()? } else { None };
-        let (notices, reported) = match self.reads_notices {
-            true => (replies.next()?, replies.next()?),
-            false => Default::default(),
-        };
+        let (mut notices, mut reported) = Default::default();
+        if self.reads_notices {
+            (notices, reported) = (replies.fields()?, replies.fields()?);
+        }
+        let number = |text: Vec<u8>| str::from_utf8(&text).ok()?.parse().ok();
+        let reported = reported.into_iter().filter_map(|(key, at)| Some((key, number(at)?)));
         let mut editions = Vec::new();
         for id in &self.wanted {
             editions.push((*id, replies.next()?));
@@ -261,6 +263,15 @@ impl Round<'_> {
         let entries = replies.entries()?.into_iter();
         let entries = entries.filter_map(|(id, text)| Some((Position::parse(&id)?, text)));
         let (entries, time) = (entries.collect(), replies.time()?);
-        Ok(Answer { beats, entries, time, mark, editions, lease, notices, reported })
+        Ok(Answer {
+            beats,
+            entries,
+            time,
+            mark,
+            editions,
+            lease,
+            notices,
+            reported: reported.collect(),
+        })
     }
 }

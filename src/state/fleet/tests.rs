@@ -146,6 +146,14 @@ fn unknown_fields_kinds_and_rows_are_ignored_and_newer_versions_skipped() {
         row,
     ];
     assert_eq!(steps(&text(1, &odd.join(","))), 1);
+    let no_list = text(1, "").replace("\"steps\":[]", "\"steps\":null,\"fetches\":{\"a\":[1]}");
+    assert_eq!(steps(&no_list), 0, "{no_list}");
+    let at = |at: &str| text(1, &row.replace("\"at\":1", &format!("\"at\":{at}")));
+    assert_eq!(steps(&at(&i64::MAX.to_string())), 1, "a time that can't be");
+    let opening = r#"{"v":1,"node":"n","run":"r","seq":3,"at":9,"openings":[{"site":"a","at":1,"search_engine":null}]}"#;
+    let openings =
+        News::read(opening.as_bytes()).expect("news").told.observations(Shift(0), 0).openings;
+    assert_eq!(openings.first().map(|one| one.search_engine.clone()), Some(None));
     for none in ["", "{}", "[]", "\u{0}", &text(2, row), &text(1, row).replace("3", "0")] {
         assert_eq!(News::read(none.as_bytes()), None, "{none}");
     }

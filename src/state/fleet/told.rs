@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::clients::conduct::{Network, Observations};
+use crate::clients::conduct::{self, Network, Observations};
 
 /// The most rows of one message.
 pub const MOST_ITEMS: usize = 2_000;
@@ -20,12 +20,7 @@ impl Shift {
 
     /// A time of the fleet as an own one.
     pub fn own(self, fleet: i64) -> Timestamp {
-        let own = fleet.saturating_sub(self.0);
-        Timestamp::from_millisecond(own).unwrap_or(if own < 0 {
-            Timestamp::MIN
-        } else {
-            Timestamp::MAX
-        })
+        conduct::time(fleet.saturating_sub(self.0))
     }
 }
 
