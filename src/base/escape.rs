@@ -82,6 +82,12 @@ pub fn hex_octet(digits: &[u8]) -> Option<u8> {
     u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
+/// Octets as lower-case hexadecimal digits.
+pub fn hex<'o>(octets: impl IntoIterator<Item = &'o u8>) -> String {
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    octets.into_iter().flat_map(|octet| [digit(octet >> 4), digit(octet & 15)]).collect()
+}
+
 /// Appends `%XX`.
 #[inline]
 pub fn push_percent(out: &mut Vec<u8>, octet: u8) {

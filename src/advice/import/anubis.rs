@@ -66,21 +66,18 @@ fn read_rule(rule: &Map, place: &str, ordered: &mut Sequence) {
         return ordered.lose(place, file, why);
     }
     let action = text("action").unwrap_or_default();
-    let (effect, why) = match action {
-        "ALLOW" => (Effect::Allow, None),
-        "DENY" => (Effect::Refuse, None),
-        "CHALLENGE" => {
-            let why = "Beadle has no challenge: it allows, records, slows down or refuses";
-            (Effect::Refuse, Some(why.to_owned()))
+    let effect = match action {
+        "ALLOW" => Effect::Allow,
+        "DENY" => Effect::Refuse,
+        other => {
+            let why = match other {
+                "CHALLENGE" => "Beadle has no challenge: it allows, records, slows down or refuses",
+                "WEIGH" => "Beadle has no weights: a rule allows or disallows",
+                _ => &format!("the action '{other}' is not known"),
+            };
+            return ordered.lose(place, name, why);
         }
-        "WEIGH" => {
-            (Effect::Refuse, Some("Beadle has no weights: a rule allows or disallows".to_owned()))
-        }
-        other => (Effect::Refuse, Some(format!("the action '{other}' is not known"))),
     };
-    if let Some(why) = why {
-        return ordered.lose(place, name, why);
-    }
     let condition = OTHER_CONDITIONS.iter().find(|(key, _)| rule.contains_key(*key));
     if let Some((key, why)) = condition {
         return ordered.lose(place, format!("{name}: {key}"), *why);

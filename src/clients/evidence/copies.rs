@@ -12,6 +12,8 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
+use crate::base::escape::hex;
+
 /// A folder with the last good copies. The file name is a hash, so no URL can choose another file.
 #[derive(Clone, Debug)]
 pub(super) struct Copies {
@@ -78,8 +80,7 @@ impl Copies {
     }
 
     fn path(&self, url: &str) -> Option<PathBuf> {
-        let hash: String =
-            Sha256::digest(url).iter().take(8).map(|octet| format!("{octet:02x}")).collect();
+        let hash: String = hex(Sha256::digest(url).iter().take(8));
         Some(self.folder.as_ref()?.join(format!("{}-{hash}", self.kind)))
     }
 }

@@ -14,6 +14,8 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use ring::{hmac, rand};
 
+use crate::base::escape::{hex, hex_octet};
+
 /// The field with the mark.
 pub const MARK: &str = "beadle-watch";
 
@@ -58,7 +60,7 @@ impl OwnRequests {
         let number = self.last.fetch_add(1, Ordering::Relaxed);
         let head = format!("{}.{number}", now.as_second());
         let tag = hmac::sign((**key).as_ref()?, format!("{head} {user_agent}").as_bytes());
-        let tag: String = tag.as_ref().iter().map(|octet| format!("{octet:02x}")).collect();
+        let tag: String = hex(tag.as_ref().iter());
         Some((number, format!("{head}.{tag}")))
     }
 
@@ -76,8 +78,7 @@ impl OwnRequests {
     fn number(&self, mark: &[u8], user_agent: &[u8], now: Timestamp) -> Option<u64> {
         let (head, tag) = str::from_utf8(mark).ok()?.rsplit_once('.')?;
         let (second, number) = head.split_once('.')?;
-        let octet = |at: usize| u8::from_str_radix(tag.get(at..at + 2)?, 16).ok();
-        let tag: Vec<u8> = (0..tag.len()).step_by(2).map(octet).collect::<Option<_>>()?;
+        let tag: Vec<u8> = tag.as_bytes().chunks(2).map(hex_octet).collect::<Option<_>>()?;
         let signed = [head.as_bytes(), b" ", user_agent].concat();
         hmac::verify((**self.key.load()).as_ref()?, &signed, &tag).ok()?;
         let age = now.as_second().saturating_sub(second.parse().ok()?);

@@ -11,6 +11,8 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::{sync::Mutex, time::sleep};
 
+use crate::base::escape::hex;
+
 /// The fewest characters of a token; no guessing finds one of this length.
 pub const SHORTEST_TOKEN: usize = 16;
 
@@ -74,7 +76,7 @@ impl Access {
         }
         let mut name = [0; 32];
         getrandom::fill(&mut name).ok()?;
-        let cookie: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+        let cookie: String = hex(name.iter());
         let mut sessions = self.sessions.lock();
         sessions.retain(|_, begin| lasts(*begin, now));
         if sessions.len() >= MOST_SESSIONS

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use super::query::{FILTER, Query};
-use crate::desk::admin::problem::Problem;
+use crate::{base::escape::hex, desk::admin::problem::Problem};
 
 /// The version of the form.
 const VERSION: &str = "1";
@@ -75,7 +75,7 @@ fn mark(query: &Query) -> String {
         hash.update(length.to_be_bytes());
         hash.update(text.unwrap_or_default());
     }
-    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(hash.finalize().iter().take(8))
 }
 
 #[cfg(test)]

@@ -37,11 +37,14 @@ impl Part {
         heading: &str,
         columns: [(&'static str, Kind); N],
         most: usize,
-        rows: impl Iterator<Item = (String, [Cell; N])>,
+        rows: impl ExactSizeIterator<Item = (String, [Cell; N])>,
         none: &str,
     ) -> Self {
-        let (links, rows): (Vec<String>, Vec<_>) = rows.unzip();
-        let section = Section::new(heading, Table::new(columns).with(most, rows));
+        let more = rows.len().saturating_sub(most);
+        // Only those that are shown get their texts.
+        let (links, rows): (Vec<String>, Vec<_>) = rows.take(most).unzip();
+        let table = Table { more, ..Table::new(columns).with(most, rows) };
+        let section = Section::new(heading, table);
         Self::of(if links.is_empty() { section.remark(none) } else { section }, &links)
     }
 }

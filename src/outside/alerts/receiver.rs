@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::{
     base::{
         diagnostic::Diagnostic,
-        escape::shown,
+        escape::{hex, shown},
         fetch::{self, Client, Post, Reach, Redirects, Response},
         secret_file,
     },
@@ -101,7 +101,7 @@ impl Receiver {
             Destination::Email { to, .. } => format!("{to:?} {on:?}"),
         };
         let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-        digest.as_ref().iter().take(8).map(|octet| format!("{octet:02x}")).collect()
+        hex(digest.as_ref().iter().take(8))
     }
 
     /// Whether two receivers have the same settings and the same secrets.

@@ -4,9 +4,12 @@ use std::collections::BTreeSet;
 
 use serde::Serializer;
 
-use crate::records::{
-    record::{Edition, Overflow, Value, Violation},
-    tally::Rollups,
+use crate::{
+    base::escape::hex,
+    records::{
+        record::{Edition, Overflow, Value, Violation},
+        tally::Rollups,
+    },
 };
 
 use super::{
@@ -48,7 +51,7 @@ pub fn inserts(origin: Origin<'_>, portion: Portion<'_>) -> Vec<Insert> {
     let Portion { records, counts, overflow, editions } = portion;
     let mut hours: BTreeSet<_> = counts.series.iter().map(|rollup| rollup.hour).collect();
     hours.extend(counts.places.iter().map(|place| place.hour));
-    let files: Vec<String> = editions.iter().map(|one| rows::hex(&one.bytes)).collect();
+    let files: Vec<String> = editions.iter().map(|one| hex(&one.bytes)).collect();
     let files = editions.iter().zip(&files).map(|(one, hex)| rows::edition(one, hex));
     let publications = (0..).zip(editions).map(|(at, one)| rows::publication(one, origin, at));
     let inserts = [

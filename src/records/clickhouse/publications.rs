@@ -11,7 +11,7 @@ use super::{
     reader::Reader,
 };
 use crate::{
-    base::text::Text,
+    base::{escape::hex_octet, text::Text},
     formats::robots::OriginFile,
     records::record::{Edition, EditionPeriod, Error, Unread},
 };
@@ -176,10 +176,5 @@ impl Reader {
 
 /// The bytes of hexadecimal digits.
 fn unhex(digits: &str) -> Option<Bytes> {
-    let byte = |pair: &[u8]| {
-        let [high, low] = pair else { return None };
-        let half = |digit: u8| char::from(digit).to_digit(16);
-        u8::try_from(half(*high)? << 4 | half(*low)?).ok()
-    };
-    digits.as_bytes().chunks(2).map(byte).collect::<Option<Vec<u8>>>().map(Bytes::from)
+    digits.as_bytes().chunks(2).map(hex_octet).collect::<Option<Vec<u8>>>().map(Bytes::from)
 }

@@ -100,9 +100,3 @@ fn of_hour<'a>(hour: Hour, key: &[Value<'a>], origin: Origin<'a>, counts: &[u64]
     let key = times.into_iter().chain(key.iter().copied()).chain(origin.values());
     key.chain(counts.iter().map(|count| Value::Count(*count))).collect()
 }
-
-/// Bytes as hexadecimal digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}

@@ -95,11 +95,7 @@ fn matrix_of(status: u16, rows: &[Row]) -> Section {
 /// The contradictions of one page as sentences, each with the crawlers that it confuses.
 pub fn contradictions(rows: &[Row]) -> Vec<String> {
     let sentence = |(conflict, names): (&Conflict, Vec<&str>)| {
-        let more = names.len().saturating_sub(MOST_NAMES);
-        let mut shown = names.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ");
-        if more > 0 {
-            shown.push_str(&format!(" and {more} more"));
-        }
+        let shown = escape::first_of(names.into_iter().map(str::to_owned), MOST_NAMES);
         format!(
             "Contradiction for {shown}: {} [{}]. Repair: {}.",
             conflict.message, conflict.code, conflict.help

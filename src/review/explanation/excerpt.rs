@@ -1,6 +1,6 @@
 //! The lines of a robots.txt around a rule.
 
-use crate::base::escape;
+use crate::base::{escape, text::lines};
 
 /// The most lines before and after the rule.
 const AROUND: usize = 3;
@@ -31,6 +31,7 @@ impl Excerpt {
     pub fn around(file: &[u8], line: u32) -> Option<Self> {
         let wanted = usize::try_from(line).ok()?;
         let first = wanted.saturating_sub(AROUND).max(1);
+        let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
         let numbered = lines(file).enumerate().map(|(at, text)| (at + 1, text));
         let shown = numbered.skip(first - 1).take_while(|(number, _)| *number <= wanted + AROUND);
         let lines: Vec<ExcerptLine> = shown
@@ -42,21 +43,6 @@ impl Excerpt {
             .collect();
         lines.iter().any(|line| line.is_rule).then_some(Self { lines })
     }
-}
-
-/// The lines of a robots.txt: they end with CR, LF or CRLF (RFC 9309 §2.2).
-fn lines(file: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let end = rest.iter().position(|octet| b"\r\n".contains(octet)).unwrap_or(rest.len());
-        let (line, after) = rest.split_at(end);
-        let ending = if after.starts_with(b"\r\n") { 2 } else { after.len().min(1) };
-        rest = after.get(ending..).unwrap_or_default();
-        Some(line)
-    })
 }
 
 #[cfg(test)]

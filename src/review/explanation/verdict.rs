@@ -55,12 +55,7 @@ pub fn group_lines(
     site: Option<&Site>,
 ) -> Vec<Line> {
     const SHOWN: usize = 5;
-    let tokens = matcher.tokens(group);
-    let more = tokens.len().saturating_sub(SHOWN);
-    let mut names = tokens.iter().take(SHOWN).map(escape::shown).collect::<Vec<_>>().join(", ");
-    if more > 0 {
-        names.push_str(&format!(" and {more} more"));
-    }
+    let names = escape::first_of(matcher.tokens(group).iter().map(escape::shown), SHOWN);
     let mut lines = vec![Line::new("group", names)];
     let explanation = matcher.explain(group, target);
     if explanation.is_cut {

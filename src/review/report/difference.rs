@@ -35,12 +35,7 @@ impl Change {
 
 /// The crawlers of a difference.
 pub fn crawlers(tokens: &[String]) -> String {
-    let shown = tokens.iter().take(SHOWN).map(|token| escape::bounded(token.as_bytes(), 80));
-    let mut text = shown.collect::<Vec<_>>().join(", ");
-    if tokens.len() > SHOWN {
-        text.push_str(&format!(" and {} more", tokens.len() - SHOWN));
-    }
-    text
+    escape::first_of(tokens.iter().map(|token| escape::bounded(token.as_bytes(), 80)), SHOWN)
 }
 
 /// What is to be said after the listed differences, if anything.

@@ -18,7 +18,7 @@ use std::{
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::formats::robots;
+use crate::{base::escape::hex, formats::robots};
 
 use super::edition_id::EditionId;
 
@@ -60,7 +60,7 @@ impl Edition {
     /// when it is needed.
     pub fn of_bytes(bytes: Bytes) -> Self {
         let digest = Sha256::digest(&bytes);
-        let sha256 = digest.iter().map(|octet| format!("{octet:02x}")).collect();
+        let sha256 = hex(digest.iter());
         Self {
             id: EditionId::of_digest(&digest),
             bytes,

@@ -14,8 +14,8 @@
 //! A [`Chronicle`] has the editions of all sites and the sites of all hosts. A timeline follows from
 //! it and the policy. As the database keeps the chronicle, a restart changes no verdict.
 //!
-//! May use: policy, probe, robots, usage, robots_tag, crawlers, diagnostic, product_token, text. Must not
-//! know: pingora, the store, any clock.
+//! May use: policy, probe, robots, usage, robots_tag, crawlers, diagnostic, escape, product_token, text.
+//! Must not know: pingora, the store, any clock.
 
 pub use self::{
     case::Case,

@@ -54,10 +54,9 @@ pub struct Backend {
 
 words! {
     /// How requests are spread over several servers.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Balance {
         /// One after another.
-        #[default]
         RoundRobin = "round-robin",
         /// To the one with the fewest requests in progress.
         LeastConnections = "least-connections",
@@ -66,10 +65,9 @@ words! {
 
 words! {
     /// How requests go to an origin.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Protocol {
         /// HTTP/1.1.
-        #[default]
         Http1 = "http/1.1",
         /// HTTP/2, without TLS by prior knowledge (RFC 9113 §3.3).
         Http2 = "h2",

@@ -11,7 +11,10 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown},
+    base::{
+        diagnostic::Diagnostic,
+        escape::{hex, shown},
+    },
     rules::crawlers::{Catalogue, Followed, accepted_names},
 };
 
@@ -50,7 +53,7 @@ impl Following {
     /// The file of the last good copy of a list.
     pub fn copy_of(&self, list: &FollowedList) -> PathBuf {
         let hash = Sha256::digest(list.url.as_bytes());
-        let hash: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let hash: String = hex(hash.iter().take(6));
         self.folder.join(format!("list-{hash}.json"))
     }
 

@@ -46,10 +46,9 @@ words! {
 words! {
     /// The treatment of a request that only the newest robots.txt disallows, while the crawler may
     /// still use an older one.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Grace {
         /// It passes and is counted.
-        #[default]
         Count = "count",
         /// It is a violation like any other.
         Enforce = "enforce",

@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
+    base::{
+        diagnostic::Diagnostic,
+        escape::{first_of, shown},
+        product_token::ProductToken,
+    },
     rules::crawlers::{Catalogue, Crawler, Kind, Purpose, SiteNames, Status, is_findable},
 };
 
@@ -279,10 +283,7 @@ impl<'c> Names<'c> {
         if tokens.is_empty() {
             tokens = of(&is_products);
         }
-        let more = tokens.len().saturating_sub(NAMED);
-        tokens.truncate(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        (!tokens.is_empty()).then(|| format!("{}{more}", tokens.join(", ")))
+        (!tokens.is_empty()).then(|| first_of(tokens, NAMED))
     }
 
     /// The known name of which `name` is a misspelling: by one edit, or two in a long name. Very

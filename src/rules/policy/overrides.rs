@@ -79,7 +79,7 @@ fn one_override(at: &At<'_>, names: &Names<'_>) -> Option<Override> {
 }
 
 /// Crawlers without alerts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Quiet {
     /// The crawlers that it names.
     pub tokens: HashSet<ProductToken>,

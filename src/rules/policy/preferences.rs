@@ -164,7 +164,7 @@ pub(super) fn read(fields: &Fields<'_>, source: Source, names: &Names<'_>) -> Pr
     let tdm_policy = tdm.filter(is_url).and_then(|at| url(&at, "a policy for mining"));
     Preferences {
         entries,
-        carriers: fields.each("carriers", carrier),
+        carriers: fields.each("carriers", |at| Carrier::named(at.word()?)),
         license: fields.read("license", |at| url(at, "a licence")),
         closes_control_tokens: fields.get("control_tokens"),
         tdm: tdm_switch.unwrap_or_else(|| tdm_policy.is_some()),
@@ -212,12 +212,6 @@ pub(super) fn preference(at: &At<'_>) -> Option<Preference> {
 fn path(at: &At<'_>) -> Option<String> {
     let rule = Rule::new(Directive::Disallow, pattern::read(at)?);
     Some(at.accepted(rule)?.pattern)
-}
-
-/// A line of robots.txt by its name in lower case.
-fn carrier(at: &At<'_>) -> Option<Carrier> {
-    let word = at.word()?;
-    Carrier::ALL.into_iter().find(|one| one.as_str().eq_ignore_ascii_case(word))
 }
 
 fn url(at: &At<'_>, of: &str) -> Option<String> {

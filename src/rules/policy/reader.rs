@@ -4,7 +4,10 @@ use std::{io, path::Path, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
-use crate::base::diagnostic::{Diagnostic, Severity};
+use crate::base::{
+    diagnostic::{Diagnostic, Severity},
+    escape::hex,
+};
 
 use super::{
     alerts, catalogue_source, checks, email,
@@ -138,5 +141,5 @@ fn sections(root: &At<'_>, bytes: &[u8], open: &mut Open<'_>) -> Option<Policy> 
 fn fingerprint(files: [&[u8]; 3]) -> String {
     let mut hash = Sha256::new();
     files.into_iter().for_each(|bytes| hash.update(bytes));
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hex(hash.finalize().iter().take(6))
 }

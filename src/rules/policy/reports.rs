@@ -11,6 +11,8 @@ use super::{
     test::known_site,
 };
 
+use crate::base::escape::hex;
+
 /// The days of the week, from that of 1970-01-01.
 const DAYS: [&str; 7] =
     ["thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday"];
@@ -42,7 +44,7 @@ impl Report {
     /// What tells it from others in all nodes of a fleet, whatever its place in the policy.
     pub fn key(&self) -> String {
         let digest = Sha256::digest(format!("{self:?}"));
-        digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        hex(digest.iter().take(8))
     }
 }
 

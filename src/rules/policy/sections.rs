@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use sha2::{Digest, Sha256};
 
-use crate::rules::crawlers::Catalogue;
+use crate::{base::escape::hex, rules::crawlers::Catalogue};
 
 use super::{
     alerts::{Alert, Destination},
@@ -68,7 +68,7 @@ impl Policy {
 
     /// The SHA-256 of the policy file, in hexadecimal digits.
     pub fn sha256(&self) -> String {
-        Sha256::digest(&self.bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(Sha256::digest(&self.bytes).iter())
     }
 
     /// The sites as the policy has them: of those that it has as one, the first.

@@ -27,7 +27,7 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::rules::{
     crawlers::{Crawler, Name, Outcome},
-    enforce::{KnownEditions, Site},
+    enforce::{KnownEditions, Site, group_names},
 };
 
 use super::network::Network;
@@ -210,7 +210,7 @@ impl Ledger {
         for book in self.books(name) {
             let book = book.read();
             forgotten = forgotten.max(book.forgotten());
-            for fetches in names(name).filter_map(|name| book.fetches(&site.name, name)) {
+            for fetches in group_names(name).filter_map(|name| book.fetches(&site.name, name)) {
                 own = own.max(fetches.of(reader.network).map(Entry::reading));
                 latest.extend_from_slice(fetches.latest());
             }
@@ -299,11 +299,4 @@ fn is_worth_keeping(site: Option<&Site>, older: &Entry, newer: &Entry) -> bool {
 /// Whether a fetch is of the edition in force or an equivalent one.
 fn is_current(site: &Site, entry: &Entry) -> bool {
     site.timeline.is_current(entry.edition())
-}
-
-/// The names under which a crawler may fetch the file.
-fn names(name: Name<'_>) -> impl Iterator<Item = &str> {
-    let family = name.known().into_iter().flat_map(|crawler| crawler.groups());
-    let alone = name.known().is_none().then(|| name.as_str());
-    family.map(|token| token.as_str()).chain(alone)
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     advice::edit,
-    base::diagnostic::Diagnostic,
+    base::{diagnostic::Diagnostic, escape::hex},
     desk::{admin::Live, pages::frame::condition},
     review::proposal::{self, Act, Current, Declined, Proposal, Request},
     rules::policy::{self, Mode, Policy},
@@ -194,5 +194,5 @@ pub(super) fn read_file(file: &Path) -> Result<PolicyRead, NotPrepared> {
 
 /// The name of the bytes of a file.
 pub(super) fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::digest(bytes).iter().take(12))
 }

@@ -78,7 +78,8 @@ struct Page {
 struct Answers {
     hits: Hits,
     fetches: Fetches,
-    periods: Vec<EditionPeriod>,
+    /// Each with the number of its rules, unless its file is large.
+    periods: Vec<(EditionPeriod, Option<String>)>,
     has_more_periods: bool,
     quarantined: Option<Quarantined>,
 }
@@ -155,14 +156,6 @@ pub(super) async fn of(
     html(&page).into_response()
 }
 
-impl Page {
-    /// The number of rules in an edition, unless its file is large.
-    fn rules(&self, period: &EditionPeriod) -> Option<String> {
-        let bytes = period.bytes.as_ref()?;
-        Some(grouped(robots::parse(bytes).0.rule_count() as u64))
-    }
-}
-
 /// The findings about the origin's file as text, the gravest first.
 fn findings(mut all: Vec<Diagnostic>) -> Vec<String> {
     all.sort_by_key(|finding| Reverse(finding.severity));
@@ -199,17 +192,20 @@ fn answers(store: &Store, here: &SiteInForce, days: Days, span: Span) -> Result<
     let name = Some(site.name.clone());
     let question = Question { by: hits::BY.to_vec(), site: name, ..span.question() };
     let counted = store.counted(&question)?;
-    let mut periods = store.edition_periods(&site.name, None, MOST_PERIODS + 1)?;
+    let periods = store.edition_periods(&site.name, None, MOST_PERIODS + 1)?;
     let files = files(&periods, &counted);
     let hits = Hits::of(site.edition().id_text(), site.edition().file(), &counted, &files);
     let has_more_periods = periods.len() > MOST_PERIODS;
-    periods.truncate(MOST_PERIODS);
+    let counted_rules = |mut period: EditionPeriod| {
+        let file = period.bytes.take().map(|bytes| robots::parse(&bytes).0);
+        (period, file.map(|file| grouped(file.rule_count() as u64)))
+    };
     let by = vec![Dimension::ProductToken, Dimension::Reason, Dimension::Standing];
     let fetches = store.counted(&Question { by, ..question })?;
     Ok(Answers {
         hits,
         fetches: fetches_of(fetches, &days.condition()),
-        periods,
+        periods: periods.into_iter().take(MOST_PERIODS).map(counted_rules).collect(),
         has_more_periods,
         quarantined: store.quarantine_of(&site.name)?,
     })

@@ -145,7 +145,9 @@ pub(super) fn decode_loosely(target: &[u8]) -> Option<Vec<u8>> {
                     Ok(octet) => normal::push_normal(&mut out, &[octet]),
                     // Half a pair is nothing.
                     Err(_) => {
-                        char::from_u32(number).iter().for_each(|c| push_character(&mut out, *c))
+                        if let Some(character) = char::from_u32(number) {
+                            push_character(&mut out, character);
+                        }
                     }
                 }
                 at += length;

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::base::escape::hex;
+
 /// A file: its name in the bundle, and its bytes.
 pub type File = (String, Vec<u8>);
 
@@ -21,7 +23,7 @@ const LINE_DIGITS: usize = 16;
 
 /// The SHA-256 of bytes, as 64 hexadecimal digits.
 pub fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|octet| format!("{octet:02x}")).collect()
+    hex(Sha256::digest(bytes).iter())
 }
 
 /// The file of an edition. A site's name may be a wildcard; the name of the file is safe everywhere.

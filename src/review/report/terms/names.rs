@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::Refusal;
 use crate::{
-    base::escape::shown,
+    base::escape::{first_of, shown},
     formats::robots,
     records::{
         record::{self, NameFound, NameKind, Violation},
@@ -269,11 +269,7 @@ fn hint(text: &str, own: &BTreeSet<&str>, known: &BTreeSet<&str>) -> Option<Stri
 }
 
 fn listed(known: &BTreeSet<&str>) -> String {
-    let names: Vec<String> = known.iter().take(LISTED).map(shown).collect();
-    match known.len().saturating_sub(LISTED) {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
+    first_of(known.iter().map(shown), LISTED)
 }
 
 #[cfg(test)]

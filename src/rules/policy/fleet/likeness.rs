@@ -4,7 +4,10 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-use crate::rules::policy::yaml::{Node, Value};
+use crate::{
+    base::escape::hex,
+    rules::policy::yaml::{Node, Value},
+};
 
 /// The keys that may differ.
 const OWN: [&str; 14] = [
@@ -32,7 +35,7 @@ pub(in crate::rules::policy) fn fingerprint(root: &Node, catalogue: &[u8]) -> St
     let mut hash = Sha256::new();
     hash.update(text.as_bytes());
     hash.update(catalogue);
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hex(hash.finalize().iter().take(6))
 }
 
 /// Writes a node so that two nodes have the same text only if they have the same values.

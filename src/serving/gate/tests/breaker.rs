@@ -13,6 +13,8 @@ use super::{
     world::{Message, World, start},
 };
 
+use crate::base::escape::hex;
+
 const LIST: &str = "https://lists.example/list.json";
 const LISTBOT: &str = "ListBot/1.0";
 /// An address on the list, and one that is not.
@@ -23,8 +25,7 @@ const UNLISTED: &str = "8.8.8.8";
 /// list. The folder of the copy is needed at the start only.
 fn world_with_list(group: &str, enforcement: &str) -> World {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let hash: String =
-        Sha256::digest(LIST).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let hash: String = hex(Sha256::digest(LIST).iter().take(8));
     let copy = folder.path().join(format!("ranges-{hash}"));
     std::fs::write(&copy, "66.249.64.0/27\n").expect("the folder is ours");
     let copy = File::options().write(true).open(copy).expect("the folder is ours");
