@@ -197,7 +197,7 @@ impl Appender {
         // The commit is durable, so a failure here loses nothing; the next write finds it again.
         // What a reader delays now is copied then, too.
         let _ = self.empty_log();
-        self.files = Files::of(&self.path);
+        self.files.follow(&self.path);
         self.pace.note(batch.records.len(), Instant::now());
         self.note_held();
         Ok(())

@@ -38,9 +38,18 @@ impl Files {
         self.log.length
     }
 
-    /// Whether the path leads to the same database file `now`.
+    /// Whether the path leads to the same database file `now`. No file is not the same.
     pub(super) fn is_same_database(&self, now: &Self) -> bool {
-        self.database.identity == now.database.identity
+        self.database.identity.is_some() && self.database.identity == now.database.identity
+    }
+
+    /// Takes what a write of ours did to the files. Where the path leads elsewhere by now, what was
+    /// known of them stays: the next look has to find out.
+    pub(super) fn follow(&mut self, path: &Path) {
+        let now = Self::of(path);
+        if self.is_same_database(&now) {
+            *self = now;
+        }
     }
 
     /// Whether there was a database, and the path leads to none or to another one `now`.

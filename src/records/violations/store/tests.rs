@@ -381,6 +381,28 @@ fn a_deleted_database_is_noticed_and_created_again() {
 }
 
 #[test]
+fn a_database_that_is_deleted_or_replaced_during_upkeep_is_noticed() {
+    for is_replaced in [false, true] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("beadle.db");
+        let other = folder.path().join("other.db");
+        drop(Store::open(&other).expect("a database"));
+        let mut appender = appender(&path);
+        appender.append(&batch(0..3)).expect("added");
+        match is_replaced {
+            true => fs::rename(&other, &path).expect("replaced"),
+            false => fs::remove_file(&path).expect("it was there"),
+        }
+        // The log is emptied after each write as well, before the files are looked at again.
+        appender.empty_log().expect("the open file takes it");
+        let error = appender.append(&batch(3..5)).expect_err("it would be lost");
+        assert_eq!(error.obstacle, Obstacle::Displaced);
+        appender.append(&batch(3..5)).expect("into the new one");
+        assert_eq!(count(&path), 2);
+    }
+}
+
+#[test]
 fn pruning_takes_the_oldest_and_never_gives_a_sequence_number_twice() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("beadle.db");

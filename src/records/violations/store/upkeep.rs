@@ -150,7 +150,7 @@ impl Appender {
         if !self.is_log_held {
             self.is_log_held = !store.checkpoint(Checkpoint::Truncate)?.is_complete();
         }
-        self.files = Files::of(&self.path);
+        self.files.follow(&self.path);
         Ok(())
     }
 }
