@@ -43,11 +43,11 @@ impl Files {
         self.database.identity.is_some() && self.database.identity == now.database.identity
     }
 
-    /// Takes what a write of ours did to the files. Where the path leads elsewhere by now, what was
-    /// known of them stays: the next look has to find out.
+    /// Takes what a write of ours did to the files. Where the path leads elsewhere by now, or the
+    /// database is shorter, what was known of them stays: the next look has to find out.
     pub(super) fn follow(&mut self, path: &Path) {
         let now = Self::of(path);
-        if self.is_same_database(&now) {
+        if self.is_same_database(&now) && now.database.length >= self.database.length {
             *self = now;
         }
     }

@@ -381,22 +381,25 @@ fn a_deleted_database_is_noticed_and_created_again() {
 }
 
 #[test]
-fn a_database_that_is_deleted_or_replaced_during_upkeep_is_noticed() {
-    for is_replaced in [false, true] {
+fn a_database_that_is_lost_between_a_write_and_its_end_is_noticed() {
+    type Loss = fn(&Path, &Path);
+    let losses: [(Loss, Obstacle); 3] = [
+        (|path, _| fs::remove_file(path).expect("it was there"), Obstacle::Displaced),
+        (|path, other| fs::rename(other, path).expect("replaced"), Obstacle::Displaced),
+        (|path, _| drop(fs::File::create(path).expect("emptied")), Obstacle::Truncated),
+    ];
+    for (lose, obstacle) in losses {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("beadle.db");
         let other = folder.path().join("other.db");
         drop(Store::open(&other).expect("a database"));
         let mut appender = appender(&path);
         appender.append(&batch(0..3)).expect("added");
-        match is_replaced {
-            true => fs::rename(&other, &path).expect("replaced"),
-            false => fs::remove_file(&path).expect("it was there"),
-        }
-        // The log is emptied after each write as well, before the files are looked at again.
+        lose(&path, &other);
+        // So does a write, before the files are looked at again.
         appender.empty_log().expect("the open file takes it");
         let error = appender.append(&batch(3..5)).expect_err("it would be lost");
-        assert_eq!(error.obstacle, Obstacle::Displaced);
+        assert_eq!(error.obstacle, obstacle);
         appender.append(&batch(3..5)).expect("into the new one");
         assert_eq!(count(&path), 2);
     }
