@@ -83,10 +83,7 @@ fn a_crawler_beyond_what_people_leave_gets_503_and_no_record() {
     beadle.wait_for_stderr("people_first.began");
     let records = beadle.verb(&["violations", "--format", "json"]);
     assert_eq!(json_lines(&records).len(), 0, "{}", String::from_utf8_lossy(&records.stdout));
-    let report = beadle.verb(&["report", "--since", "1h", "--format", "json"]);
-    let rows = json_lines(&report);
-    let gptbot = rows.iter().find(|row| row["product_token"] == "GPTBot").expect("a row");
-    assert_eq!((&gptbot["violations"], &gptbot["limited"]), (&0.into(), &1.into()), "{gptbot}");
+    beadle.wait_for_report("GPTBot", &[("violations", 0), ("limited", 1)]);
 }
 
 #[test]
@@ -135,12 +132,7 @@ fn a_crawler_may_wait_for_room() {
         beadle.wait_for_metric(waiting, 0.0);
     });
     // Each of them counts once.
-    wait_for("the counts of six requests", || {
-        let report = beadle.verb(&["report", "--since", "1h", "--format", "json"]);
-        let rows = json_lines(&report);
-        let gptbot = rows.iter().find(|row| row["product_token"] == "GPTBot")?;
-        (gptbot["requests"] == 6 && gptbot["limited"] == 0).then_some(())
-    });
+    beadle.wait_for_report("GPTBot", &[("requests", 6), ("limited", 0)]);
     let explained = beadle.verb(&["explain", "--user-agent", GPTBOT, "/page"]);
     let explained = String::from_utf8_lossy(&explained.stdout).into_owned();
     assert!(

@@ -488,6 +488,17 @@ impl Beadle {
             .output()
             .expect("the program can be started")
     }
+
+    /// Waits until the counts are written that the report has of a crawler in the last hour.
+    pub(crate) fn wait_for_report(&self, token: &str, expected: &[(&str, u64)]) {
+        let mut last = Vec::new();
+        let is_there = polls().any(|()| {
+            last = json_lines(&self.verb(&["report", "--since", "1h", "--format", "json"]));
+            let row = last.iter().find(|row| row["product_token"] == token);
+            row.is_some_and(|row| expected.iter().all(|(field, count)| row[*field] == *count))
+        });
+        assert!(is_there, "{expected:?} of {token}: {last:?}");
+    }
 }
 
 /// The status of an answer, if there is one. A program may end with connections that it never

@@ -4,10 +4,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 
-use super::{
-    appender::Appender,
-    files::{Checkpoint, Files},
-};
+use super::{appender::Appender, files::Checkpoint};
 use crate::records::{
     record::{Error, Obstacle},
     violations::{
