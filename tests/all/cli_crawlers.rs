@@ -71,6 +71,13 @@ fn built_in(version: &str, more: &str) -> String {
     format!("{before}version: \"{version}\"{after}{more}")
 }
 
+/// A catalogue of a few crawlers, which is read sooner, with this version and more entries.
+fn several(version: &str, more: &str) -> String {
+    let entry = |number| format!("  - {{ product_token: ZzBot{number}, purpose: search }}\n");
+    let entries: String = (0..20).map(entry).collect();
+    format!("version: \"{version}\"\ncrawlers:\n{entries}{more}")
+}
+
 fn text(output: &Output) -> String {
     format!(
         "{}{}",
@@ -147,14 +154,14 @@ fn the_text_report_names_each_change() {
 #[test]
 fn update_refuses_an_unsound_or_older_catalogue() {
     let folder = Folder::new();
-    let in_use = built_in("2098-01-01", NEW);
+    let in_use = several("2098-01-01", NEW);
     folder.write("crawlers.yaml", &in_use);
     let head = "version: \"2099-01-01\"\ncrawlers:\n";
     let few = format!("{head}  - {{ product_token: Googlebot, purpose: search }}\n");
-    let renamed = built_in("2099-01-01", "");
+    let renamed = several("2099-01-01", "");
     for (content, code, forced) in [
-        (built_in("2097-01-01", ""), "catalogue.not_newer", Some("written")),
-        (built_in("2098-01-01", ""), "catalogue.not_newer", Some("written")),
+        (several("2097-01-01", ""), "catalogue.not_newer", Some("written")),
+        (several("2098-01-01", ""), "catalogue.not_newer", Some("written")),
         (few, "catalogue.shrunk", Some("written")),
         ("<html>not found</html>".to_owned(), "catalogue.malformed", None),
         (format!("{head}  - {{ product_token: A, colour: red }}\n"), "catalogue.malformed", None),
