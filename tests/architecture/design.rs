@@ -14,7 +14,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "records",
         &["tally", "record", "counts", "lines", "spool", "clickhouse", "forward", "violations"],
-        16_065,
+        16_071,
     ),
     ("clients", &["evidence", "conduct"], 8_810),
     ("outside", &["mail", "tls", "alerts", "acme", "remote"], 4_205),
