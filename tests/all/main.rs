@@ -114,8 +114,9 @@ mod systemd; // sockets from systemd, and what it is told
 mod units; // the unit files for systemd
 mod unread_log; // a log that nobody reads
 mod uploads; // bodies over HTTP/2
-mod version;
-mod watch; // the sites, seen from outside // commit and profile of the program
+mod version; // commit and profile of the program
+mod watch; // the sites, seen from outside
+mod weekly; // the ten questions of a week
 
 // === the library under stress
 mod forms; // whatever an origin resolves to a disallowed path is judged disallowed

@@ -1,14 +1,12 @@
 //! Other forms of closed paths over the running program: listed apart, with the form, and never counted
 //! against a crawler.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 
 use crate::support::{
     client::Request,
     origin::Origin,
-    program::{Beadle, PROGRAM, Setup, json_lines},
+    program::{Beadle, Setup, json_lines},
 };
 
 const RULES: &str = "
@@ -109,11 +107,8 @@ fn other_forms_count_for_no_report_no_score_and_no_evidence() {
     let rules = rows.iter().filter(|row| row["rule"].is_object());
     let rules: u64 = rules.filter_map(|row| row["violations"].as_u64()).sum();
     assert_eq!(rules, 1, "{rows:?}");
-    let score = Command::new(PROGRAM)
-        .args(["crawlers", "score", "GPTBot", "--format", "json", "--config"])
-        .arg(beadle.policy_file())
-        .output();
-    let score = json_lines(&score.expect("the program can be started")).remove(0);
+    let score = beadle.verb(&["crawlers", "score", "GPTBot", "--format", "json"]);
+    let score = json_lines(&score).remove(0);
     assert_eq!((&score["violations"], &score["broken"]), (&json!(0), &json!(0)), "{score}");
     let file = beadle.folder().join("gptbot.zip");
     let file = file.to_str().expect("text");

@@ -24,7 +24,7 @@ pub(crate) enum Desk {
 pub(crate) struct Entry(Desk, &'static str, &'static str);
 
 /// A page is there if the navigation has its place.
-const PAGES: [Entry; 51] = [
+const PAGES: [Entry; 54] = [
     Entry(Desk::Busy, "/", "/"),
     Entry(Desk::Busy, "/", "/?days=1"),
     Entry(Desk::Busy, "/", "/nowhere"),
@@ -39,6 +39,8 @@ const PAGES: [Entry; 51] = [
     Entry(Desk::Busy, "/crawlers", "/crawlers?days=30&purpose=seo"),
     Entry(Desk::Busy, "/crawlers", "/crawlers/{crawler}"),
     Entry(Desk::Busy, "/crawlers", "/crawlers/{name}"),
+    Entry(Desk::Busy, "/crawlers", "/impostors"),
+    Entry(Desk::Busy, "/crawlers", "/ladder"),
     Entry(Desk::Busy, "/robots", "/robots"),
     Entry(Desk::Busy, "/robots", "/robots/{site}"),
     Entry(Desk::Busy, "/robots", "/robots/{site}/{edition}"),
@@ -47,6 +49,7 @@ const PAGES: [Entry; 51] = [
     Entry(Desk::Busy, "/robots", "/robots/{site}/matrix?path={name}&crawler={name}&purpose={name}"),
     Entry(Desk::Busy, "/robots", "/robots/{name}"),
     Entry(Desk::Busy, "/policy", "/policy"),
+    Entry(Desk::Busy, "/policy", "/policy/history"),
     Entry(Desk::Busy, "/policy", "/change?site={site}&crawler=CCBot&act=block&for=7d"),
     Entry(Desk::Busy, "/policy", "/change?site={name}&crawler={name}&act={name}&until={name}"),
     Entry(Desk::Busy, "/policy", "/policy/edit?site={site}&section=enforcement"),
@@ -115,8 +118,10 @@ pub(crate) fn pages(desks: &Desks, tab: &mut Tab) -> Vec<Page> {
     let mut edition = String::new();
     if places.iter().any(|place| place == "/robots") {
         tab.go(&format!("/robots/{SITE}"));
-        let link = format!("main a[href^='/robots/{SITE}/']");
-        edition = tab.text(&format!("document.querySelector(`{link}`).pathname.split('/')[3]"));
+        let links = format!("[...document.querySelectorAll(`main a[href^='/robots/{SITE}/']`)]");
+        let is_id = "/^[0-9a-f]{16}$/.test(id)";
+        let ids = format!("{links}.map(link => link.pathname.split('/')[3]).filter(id => {is_id})");
+        edition = tab.texts(&ids).swap_remove(0);
     }
     let there = PAGES.iter().filter(|page| places.iter().any(|place| place == page.1));
     let name = "%3Cscript%3Ealert(1)%3C%2Fscript%3E";

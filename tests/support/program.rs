@@ -479,12 +479,10 @@ impl Beadle {
 
     /// Runs another verb of the program with this policy.
     pub(crate) fn verb(&self, args: &[&str]) -> Output {
-        let (verb, rest) = args.split_first().expect("a verb");
-        let policy = self.policy_file();
         Command::new(PROGRAM)
-            .args([verb, "--config"])
-            .arg(policy)
-            .args(rest)
+            .args(args)
+            .arg("--config")
+            .arg(self.policy_file())
             .output()
             .expect("the program can be started")
     }

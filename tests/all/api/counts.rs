@@ -1,13 +1,11 @@
 //! Counts, places, people, reports and editions: what the command line and the database say.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 
 use super::{RULES, answer, get, lines, traffic};
 use crate::support::{
     origin::Origin,
-    program::{Beadle, PROGRAM, Setup, json_lines},
+    program::{Beadle, Setup, json_lines},
     wait_for,
 };
 
@@ -110,12 +108,9 @@ fn reports_are_those_of_the_command_line() {
     });
     wait_for("the same scorecard", || {
         let score = get(&beadle, "/api/v1/crawlers/gptbot?site=site.example");
-        let output = Command::new(PROGRAM)
-            .args(["crawlers", "score", "gptbot", "--site", "site.example", "--format", "json"])
-            .arg("--config")
-            .arg(beadle.policy_file())
-            .output()
-            .expect("the program can be started");
+        let site = ["--site", "site.example"];
+        let args = [&["crawlers", "score", "gptbot", "--format", "json"][..], &site].concat();
+        let output = beadle.verb(&args);
         let printed = json_lines(&output).remove(0);
         (without_end(score) == without_end(printed)).then_some(())
     });

@@ -110,11 +110,7 @@ fn the_scorecard_says_what_the_command_says() {
     let beadle = with_a_week();
     for token in ["GPTBot", "Googlebot", "CCBot", "DotBot"] {
         let page = text(&beadle, &format!("/crawlers/{token}"));
-        let score = Command::new(PROGRAM)
-            .args(["crawlers", "score", token, "--format", "json", "--config"])
-            .arg(beadle.policy_file())
-            .output()
-            .expect("the program can be started");
+        let score = beadle.verb(&["crawlers", "score", token, "--format", "json"]);
         let [score]: [Value; 1] = json_lines(&score).try_into().expect("one line");
         for number in [&score["requests"], &score["violations"], &score["read"]["never"]] {
             let number = number.as_u64().expect("a number");
