@@ -28,8 +28,7 @@ use crate::{
         violations::Store,
     },
     review::report::{
-        Cell, Kind, Span,
-        number::grouped,
+        Cell, Span,
         review::{RULES_BY, rules},
         score::{self, Score, document},
         terms::{Names, Refusal},
@@ -234,7 +233,7 @@ fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Part> 
             "…" => "others",
             key => key,
         };
-        (link, [name.into(), grouped(one.violations).into()])
+        (link, [Cell::code(name), one.violations.into()])
     };
     let with = |site: &str, condition: (&'static str, &str)| {
         let conditions = [("crawler", token), ("site", site), condition, ("since", since)];
@@ -244,7 +243,7 @@ fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Part> 
         let text = row.text();
         let link = with(&row.site, ("rule", &text));
         let name = if site.is_empty() { format!("{text} ({})", row.site) } else { text };
-        (link, [name.into(), grouped(row.now.violations).into()])
+        (link, [Cell::Code(name), row.now.violations.into()])
     });
     let paths = answers.paths.iter().map(|one| {
         let link = match one.key.as_str() {
@@ -261,8 +260,7 @@ fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Part> 
     ];
     let parts = parts.into_iter().filter(|(.., rows)| !rows.is_empty());
     let part = |(heading, column, rows): (_, _, Vec<_>)| {
-        let columns = [(column, Kind::Code), ("violations", Kind::Number)];
-        Part::of_rows(heading, columns, ROWS, rows.into_iter(), "")
+        Part::of_rows(heading, [column, "violations"], ROWS, rows.into_iter(), "")
     };
     parts.map(part).collect()
 }

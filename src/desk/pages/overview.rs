@@ -26,7 +26,7 @@ use crate::{
         violations::Store,
     },
     review::report::{
-        Cell, Kind, Section, Span, Table, Tally,
+        Cell, Section, Span, Table, Tally,
         number::{change, grouped, ratio, share},
         review::{Answers, CrawlerRow, Review},
         terms::Names,
@@ -215,7 +215,7 @@ fn highlights(review: &Review<'_>, here: &Here) -> Vec<Part> {
     const NOT_COMPARED: &str = "Nothing was counted in the time before to compare with.";
     let row = |row: &CrawlerRow<'_>, value: String| -> (String, [Cell; 2]) {
         let link = crawlers::row(review, row, &here.days, &here.site).link;
-        (link, [row.name().into(), value.into()])
+        (link, [row.name().into(), Cell::Number(value)])
     };
     let (none_new, none_changed) = match review.is_compared {
         true => ("Every crawler with violations had some before.", "No number changed."),
@@ -231,24 +231,18 @@ fn highlights(review: &Review<'_>, here: &Here) -> Vec<Part> {
     let best = best
         .iter()
         .map(|one| row(one, share(one.now.judged.saturating_sub(one.now.broken), one.now.judged)));
-    let columns = |number| [("crawler", Kind::Name), (number, Kind::Number)];
-    let violations = columns("violations");
+    let violations = ["crawler", "violations"];
     vec![
         Part::of_rows("New offenders", violations, HIGHLIGHTS, new, none_new),
         Part::of_rows("Biggest change", violations, HIGHLIGHTS, changed, none_changed),
         Part::of_rows(
             "Who behaves best",
-            columns("rules kept"),
+            ["crawler", "rules kept"],
             usize::MAX,
             best,
             "No crawler came often enough to tell.",
         ),
     ]
-}
-
-/// The columns of a table of rules or paths.
-const fn columns_of(place: &'static str) -> [(&'static str, Kind); 3] {
-    [(place, Kind::Code), ("violations", Kind::Number), ("change", Kind::Number)]
 }
 
 fn rules(review: &Review<'_>, since: &str) -> Part {
@@ -260,9 +254,9 @@ fn rules(review: &Review<'_>, since: &str) -> Part {
         let link = link::violations(&conditions);
         let name = if has_sites { format!("{text} ({})", row.site) } else { text };
         let change = review.change(now, Some(row.before.violations));
-        (link, [name.into(), grouped(now).into(), change.into()])
+        (link, [Cell::Code(name), now.into(), Cell::Number(change)])
     });
-    Part::of_rows("Rules", columns_of("rule"), ROWS, rows, "No rule was broken.")
+    Part::of_rows("Rules", ["rule", "violations", "change"], ROWS, rows, "No rule was broken.")
 }
 
 fn paths(review: &Review<'_>, here: &Here) -> Part {
@@ -270,9 +264,9 @@ fn paths(review: &Review<'_>, here: &Here) -> Part {
         let link = row.path().map_or_else(String::new, |path| here.violations("exact_path", path));
         let change = review.change(row.now, row.before);
         let name = row.path().unwrap_or("other paths");
-        (link, [name.into(), grouped(row.now).into(), change.into()])
+        (link, [Cell::code(name), row.now.into(), Cell::Number(change)])
     });
-    Part::of_rows("Paths", columns_of("path"), ROWS, rows, "No path was violated.")
+    Part::of_rows("Paths", ["path", "violations", "change"], ROWS, rows, "No path was violated.")
 }
 
 fn classes(review: &Review<'_>) -> Part {
@@ -286,10 +280,10 @@ fn classes(review: &Review<'_>) -> Part {
     rows.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));
     let all = rows.iter().map(|(_, requests)| requests).sum();
     let rows = rows.into_iter().map(|(name, requests)| -> (String, [Cell; 3]) {
-        (String::new(), [name.into(), grouped(requests).into(), share(requests, all).into()])
+        (String::new(), [name.into(), requests.into(), Cell::Number(share(requests, all))])
     });
-    let columns = [("clients", Kind::Name), ("requests", Kind::Number), ("share", Kind::Number)];
-    Part::of_rows("Traffic", columns, usize::MAX, rows, "Nothing was counted.")
+    let headings = ["clients", "requests", "share"];
+    Part::of_rows("Traffic", headings, usize::MAX, rows, "Nothing was counted.")
 }
 
 fn operators(review: &Review<'_>) -> Part {
@@ -297,20 +291,15 @@ fn operators(review: &Review<'_>) -> Part {
         let (requests, visits) = (row.now.requests, row.now.visits);
         let ratio = ratio(requests, visits).unwrap_or_else(|| "-".to_owned());
         let name = row.operator.clone();
-        [name.into(), grouped(requests).into(), grouped(visits).into(), ratio.into()]
+        [name.into(), requests.into(), visits.into(), Cell::Number(ratio)]
     });
-    let columns = [
-        ("operator", Kind::Name),
-        ("requests", Kind::Number),
-        ("visits", Kind::Number),
-        ("requests per visit", Kind::Number),
-    ];
+    let headings = ["operator", "requests", "visits", "requests per visit"];
     let remark = match review.operators.is_empty() {
         true => "No known operator sent crawlers or people.",
         false => {
             "Requests of an operator's crawlers, and visits of people that its pages sent here."
         }
     };
-    let table = Table::new(columns).with(ROWS, rows);
+    let table = Table::new(headings, ROWS, rows);
     Part::of(Section::new("Crawl to refer", table).remark(remark), &[])
 }

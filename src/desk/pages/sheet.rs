@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::chart::{bar, trend};
-use crate::review::report::{Cell, Kind, Section, Table, number::grouped};
+use crate::review::report::{Cell, Section, Table, number::grouped};
 
 /// A section as a part of a page.
 pub(super) struct Part {
@@ -23,7 +23,7 @@ struct Sheet<'s> {
 impl Part {
     /// A section with a link of the first cell of each row. Rows without a link have an empty one or none.
     pub(super) fn of(section: Section, links: &[String]) -> Self {
-        let has_headings = section.table.columns.iter().any(|column| !column.heading.is_empty());
+        let has_headings = section.table.headings.iter().any(|heading| !heading.is_empty());
         let sheet = Sheet { section: &section, has_headings, links };
         let html = sheet.render().unwrap_or_else(|error| {
             tracing::error!(%error, "section not written");
@@ -35,7 +35,7 @@ impl Part {
     /// A table of the first rows, each with its link; `none` is said if there are none.
     pub(super) fn of_rows<const N: usize>(
         heading: &str,
-        columns: [(&'static str, Kind); N],
+        headings: [&'static str; N],
         most: usize,
         rows: impl ExactSizeIterator<Item = (String, [Cell; N])>,
         none: &str,
@@ -43,7 +43,7 @@ impl Part {
         let more = rows.len().saturating_sub(most);
         // Only those that are shown get their texts.
         let (links, rows): (Vec<String>, Vec<_>) = rows.take(most).unzip();
-        let table = Table { more, ..Table::new(columns).with(most, rows) };
+        let table = Table { more, ..Table::new(headings, most, rows) };
         let section = Section::new(heading, table);
         Self::of(if links.is_empty() { section.remark(none) } else { section }, &links)
     }

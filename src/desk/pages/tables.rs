@@ -17,7 +17,7 @@ use crate::{
     clients::conduct::{LadderKey, RungStep},
     desk::admin::{View, html},
     records::tally::Claimant,
-    review::report::{Cell, Impostors, Kind, Section, Table},
+    review::report::{Cell, Impostors, Section, Table},
 };
 
 /// The most crawlers of a site.
@@ -69,8 +69,7 @@ pub(super) async fn ladder(State(view): State<View>) -> Answer {
         .map(|(site, served)| {
             let all = served.conduct.above_observe(site);
             let columns = ["crawler", "standing", "rung", "since", "comes down"];
-            let columns = columns.map(|heading| (heading, Kind::Name));
-            let table = Table::new(columns).with(MOST_ROWS, all.iter().map(on_rung));
+            let table = Table::new(columns, MOST_ROWS, all.iter().map(on_rung));
             let remark = match all.is_empty() {
                 true => "All crawlers are on the lowest rung.",
                 false => "A crawler comes down then if it obeys the rules from now on.",

@@ -14,7 +14,7 @@ use crate::{
     formats::robots,
     outside::tls,
     program::console::{
-        ConfigFile, Error, Exit, Screen, control_runtime,
+        ConfigFile, Error, Exit, control_runtime,
         input::{self, STANDARD_INPUT},
         json, read_now, web,
     },
@@ -23,7 +23,7 @@ use crate::{
         tally::Claimant,
         violations::Store,
     },
-    review::trial,
+    review::{report::Screen, trial},
     rules::{
         crawlers::Purpose,
         policy::{self, Policy},

@@ -6,9 +6,10 @@ use serde_json::json;
 
 use crate::{
     base::escape,
-    program::console::{
-        Cell, Colour, Column, ConfigFile, Error, Exit, Format, Screen, Table, control_runtime,
-        json, load, refuse,
+    program::console::{ConfigFile, Error, Exit, Format, control_runtime, json, load, refuse},
+    review::report::{
+        Screen,
+        grid::{Cell, Colour, Column, Grid},
     },
     state::{
         exchange::{self, Overview, Settings},
@@ -83,9 +84,9 @@ fn print(overview: &Overview, format: Format, out: &mut dyn Write) -> Result<Exi
                 .iter()
                 .map(|(beat, report)| cells(beat, report.as_ref(), is_live(beat), age(beat)))
                 .collect();
-            let table = Table::fit(&COLUMNS, &rows, Screen::of_standard_output(), false);
+            let grid = Grid::fit(&COLUMNS, &rows, Screen::of_standard_output(), false);
             if !rows.is_empty() {
-                table.print(&rows, out)?;
+                write!(out, "{}", grid.text(&rows))?;
             }
             editions(&reports, out)?;
             for one in &differences {

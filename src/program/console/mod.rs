@@ -5,7 +5,7 @@
 //! database              the file and the server of its database
 //! site                  the site that the options name
 //! input, web            files, standard input, pages of the web
-//! output, screen, table, destination    lines, the terminal, tables, files that are written
+//! output, screen, destination    lines, the terminal, files that are written
 //! exit                  exit codes and errors
 //! completions           words that a shell completes
 //! runtime               the runtime of everything that waits
@@ -26,7 +26,6 @@ mod runtime;
 mod screen;
 pub(crate) mod site;
 mod start;
-mod table;
 pub(crate) mod web;
 
 pub(crate) use self::{
@@ -37,7 +36,5 @@ pub(crate) use self::{
     log_lines::{LineCounts, log_to_stderr},
     output::{Format, json, remark},
     runtime::control_runtime,
-    screen::Screen,
     start::AtStart,
-    table::{Cell, Colour, Column, Table},
 };

@@ -7,18 +7,12 @@ use std::{
 
 use terminal_size::{Width, terminal_size_of};
 
+use crate::review::report::Screen;
+
 /// The width of a terminal that does not tell it.
 const USUAL_WIDTH: usize = 80;
 /// The smallest width that is used.
 const LEAST_WIDTH: usize = 40;
-
-/// The place where text is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Screen {
-    /// The columns; `None` for a pipe or a file, where nothing is cut.
-    pub(crate) width: Option<usize>,
-    pub(crate) has_colours: bool,
-}
 
 impl Screen {
     /// The screen behind standard output. `COLUMNS` overrides the width of a terminal.

@@ -128,7 +128,7 @@ fn letter(policy: &Policy, report: Report, due: i64) -> Option<Letter> {
         id,
         to: report.to,
         subject: format!("{}, {from} to {to}", document.title),
-        text: text(&document, Screen { width: COLUMNS, has_colours: false }),
+        text: text(&document, Screen { width: Some(COLUMNS), has_colours: false }),
         html: Some(html(&document)),
     })
 }

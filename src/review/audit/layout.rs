@@ -2,7 +2,7 @@
 
 use crate::{
     base::escape,
-    review::report::{Cell, Document, Kind, Section, Table},
+    review::report::{Cell, Document, Section, Table},
 };
 
 use super::{conflicts::Conflict, instructions::Audit, matrix::Row, said::Use};
@@ -27,7 +27,7 @@ pub fn document(audits: &[Audit]) -> Document {
 
 fn section(audit: &Audit) -> Section {
     let mut rows: Vec<[Cell; 2]> = Vec::new();
-    let mut add = |label: &str, text: String| rows.push([label.into(), Cell::from(text)]);
+    let mut add = |label: &str, text: String| rows.push([label.into(), Cell::Code(text)]);
     let file = &audit.robots_txt;
     let by = file.rule.as_ref().map_or_else(|| "no rule".to_owned(), Clone::clone);
     add("robots.txt", format!("{} by {by}", file.verdict));
@@ -39,8 +39,7 @@ fn section(audit: &Audit) -> Section {
     for signal in &audit.signals {
         add(signal.name, format!("{} ({})", signal.value, signal.place));
     }
-    let columns = [("Source", Kind::Name), ("Says", Kind::Code)];
-    let table = Table::new(columns).with(MOST, rows);
+    let table = Table::new(["Source", "Says"], MOST, rows);
     let heading = format!("{} (status {})", escape::shown(&audit.url), audit.status);
     let section = Section::new(heading, table);
     let section = audit.conflicts.iter().fold(section, |section, conflict| {
@@ -77,17 +76,12 @@ pub fn matrix(pages: &[(u16, Vec<Row>)]) -> Document {
 
 fn matrix_of(status: u16, rows: &[Row]) -> Section {
     let url = rows.first().map_or("", |row| row.url.as_str());
-    let columns = [
-        ("Crawler", Kind::Name),
-        ("Crawl", Kind::Code),
-        ("Train", Kind::Code),
-        ("Search", Kind::Code),
-    ];
     let cells = |row: &Row| {
-        let of = |about| Cell::from(row.shown(about));
+        let of = |about| Cell::Code(row.shown(about));
         [row.product_token.as_str().into(), of(Use::Crawl), of(Use::TrainAi), of(Use::Search)]
     };
-    let table = Table::new(columns).with(MOST, rows.iter().map(cells));
+    let headings = ["Crawler", "Crawl", "Train", "Search"];
+    let table = Table::new(headings, MOST, rows.iter().map(cells));
     let section = Section::new(format!("{url} (status {status})"), table);
     contradictions(rows).into_iter().fold(section, Section::remark)
 }

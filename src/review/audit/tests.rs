@@ -311,7 +311,7 @@ fn the_matrix_fits_a_screen_of_100_columns() {
     ));
     let page = page(&[("X-Robots-Tag", "noindex")], "");
     let rows: Vec<Row> = CRAWLERS.iter().map(|name| row(name, &site, &page)).collect();
-    let screen = report::Screen { width: 100, has_colours: false };
+    let screen = report::Screen { width: Some(100), has_colours: false };
     let text = report::text(&matrix_document(&[(200, rows)]), screen);
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     for shown in [

@@ -7,6 +7,7 @@ use crate::{base::escape, records::record::time::text as instant, review::report
 use super::{
     changes::Changes,
     totals::{Client, Crawler, Tally, date},
+    treatment::Verdict,
 };
 
 /// The outcome as JSON lines: crawlers, rules, paths, days, changes, the total.
@@ -16,20 +17,15 @@ pub fn json_lines(tally: &Tally, changes: Option<&Changes>) -> String {
     for (site, client, one) in tally.crawlers() {
         line(crawler(site, client, one));
     }
-    for (site, rule, violations) in tally.rules() {
+    for (site, rule) in tally.rules() {
         let reason = Some(&*rule.reason).filter(|reason| !reason.is_empty());
-        let rule = reason.is_none().then(|| {
-            json!({
-                "directive": rule.directive.to_string(),
-                "pattern": rule.pattern.to_string(),
-                "line": rule.line,
-            })
-        });
+        let written =
+            json!({ "directive": rule.directive, "pattern": rule.pattern, "line": rule.line });
         line(json!({
             "kind": "rule",
             "site": site,
-            "rule": rule,
-            "violations": violations,
+            "rule": reason.is_none().then_some(written),
+            "violations": rule.violations,
             "reason": reason,
         }));
     }
@@ -86,11 +82,11 @@ fn crawler(site: &str, client: Client<'_>, one: &Crawler) -> Value {
         "site": site,
         "product_token": client.name,
         "requests": one.requests,
-        "allowed": one.allow,
-        "grace": one.grace,
-        "log": one.log,
-        "throttle": one.throttle,
-        "block": one.block,
+        "allowed": one.of(Verdict::Allow),
+        "grace": one.of(Verdict::Grace),
+        "log": one.of(Verdict::Log),
+        "throttle": one.of(Verdict::Throttle),
+        "block": one.of(Verdict::Block),
         "robots_fetches": one.fetches,
         "first": one.span.map(|(first, _)| instant(first)),
         "last": one.span.map(|(_, last)| instant(last)),
@@ -100,8 +96,8 @@ fn crawler(site: &str, client: Client<'_>, one: &Crawler) -> Value {
         "contradicted": one.contradicted,
         "first_robots_fetch": one.read.map(|(first, _)| instant(first)),
         "last_robots_fetch": one.read.map(|(_, last)| instant(last)),
-        "forms": one.forms,
-        "limited": one.limited,
+        "forms": one.of(Verdict::Form),
+        "limited": one.of(Verdict::Limit),
     });
     with_standing(row, client)
 }

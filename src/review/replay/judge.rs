@@ -146,33 +146,24 @@ impl Judge {
         if authority.is_none() && self.needs_host {
             return Err(Stop::NoHost(log.to_owned(), row.line));
         }
-        let user_agent = batch.get(row.user_agent);
-        let (client, host) = (self.clients.of(user_agent), self.clients.host(authority));
+        let host = self.clients.host(authority);
+        let client = self.clients.of(batch.get(row.user_agent));
         let target = batch.get(row.target);
-        if client.is_person_at(host) && self.against.is_none() && target != b"*" {
+        if client.person_at == host && self.against.is_none() && target != b"*" {
             self.tally.add_person(now);
             return Ok(());
         }
         let own_fields;
         let fields = match row.forwarded_for.is_some() {
-            false => self.clients.fields(client),
+            false => &client.fields,
             true => {
-                own_fields = forwarded(self.clients.fields(client), batch.get(row.forwarded_for));
+                own_fields = forwarded(&client.fields, batch.get(row.forwarded_for));
                 &own_fields
             }
         };
-        let own_method;
-        let method = match batch.get(row.method) {
-            b"GET" => &Method::GET,
-            b"HEAD" => &Method::HEAD,
-            b"POST" => &Method::POST,
-            other => {
-                own_method = Method::from_bytes(other).unwrap_or_default();
-                &own_method
-            }
-        };
+        let method = Method::from_bytes(batch.get(row.method)).unwrap_or_default();
         let request = Request {
-            method,
+            method: &method,
             target,
             authority,
             is_http_1_0: authority.is_none(),
@@ -217,7 +208,7 @@ impl Judge {
             });
         }
         if is_person {
-            self.clients.note_person(user_agent, host);
+            client.person_at = host;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::{
     base::escape::shown,
     records::{record::rule_line, tally::Claimant},
     review::report::{
-        Cell, Document, Kind, Section, Table,
+        Cell, Document, Section, Table,
         number::{count, grouped, share},
     },
 };
@@ -14,7 +14,8 @@ use crate::{
 use super::{
     changes::Changes,
     merge::WINDOW,
-    totals::{Client, Crawler, OTHER, RuleKey, Tally, date},
+    totals::{Client, Crawler, OTHER, Rule, Tally, date},
+    treatment::Verdict,
 };
 
 /// The outcome as a document with up to `most` rows in a table. `basis` says what the logs were judged
@@ -44,33 +45,35 @@ pub fn document(
 
 fn glance(tally: &Tally) -> Section {
     let requests = tally.requests();
+    let all = tally.crawlers();
     let sum =
-        |what: fn(&Crawler) -> u64| tally.crawlers().iter().map(|(_, _, one)| what(one)).sum();
+        |what: &dyn Fn(&Crawler) -> u64| -> u64 { all.iter().map(|(_, _, one)| what(one)).sum() };
+    let of = |verdict: Verdict| sum(&|one: &Crawler| one.of(verdict));
     let row = |name: &str, number: u64| -> [Cell; 3] {
-        [name.into(), grouped(number).into(), share(number, requests).into()]
+        [name.into(), number.into(), Cell::Number(share(number, requests))]
     };
     let mut rows = vec![
-        ["Requests of people".into(), grouped(tally.people).into(), "".into()],
+        ["Requests of people".into(), tally.people.into(), Cell::number("")],
         row("Requests of crawlers and other programs", requests),
         row("  of crawlers for search engines", tally.search()),
-        row("  allowed", sum(|one| one.allow)),
-        row("  allowed by an edition still in use", sum(|one| one.grace)),
-        row("  for other forms of closed paths", sum(|one| one.forms)),
-        row("  logged", sum(|one| one.log)),
-        row("  throttled", sum(|one| one.throttle)),
-        row("  blocked", sum(|one| one.block)),
-        row("  confirmed by the lists kept here", sum(|one| one.confirmed)),
-        row("  contradicted by them", sum(|one| one.contradicted)),
+        row("  allowed", of(Verdict::Allow)),
+        row("  allowed by an edition still in use", of(Verdict::Grace)),
+        row("  for other forms of closed paths", of(Verdict::Form)),
+        row("  logged", of(Verdict::Log)),
+        row("  throttled", of(Verdict::Throttle)),
+        row("  blocked", of(Verdict::Block)),
+        row("  confirmed by the lists kept here", sum(&|one: &Crawler| one.confirmed)),
+        row("  contradicted by them", sum(&|one: &Crawler| one.contradicted)),
     ];
-    let limited = sum(|one| one.limited);
+    let limited = of(Verdict::Limit);
     if limited > 0 {
         rows.push(row("  beyond rate limits, no violations", limited));
     }
     if tally.malformed() > 0 {
-        rows.push(["Lines not judged".into(), grouped(tally.malformed()).into(), "".into()]);
+        rows.push(["Lines not judged".into(), tally.malformed().into(), Cell::number("")]);
     }
-    let columns = [("", Kind::Name), ("requests", Kind::Number), ("share", Kind::Number)];
-    let section = Section::new("At a glance", Table::new(columns).with(rows.len(), rows));
+    let table = Table::new(["", "requests", "share"], rows.len(), rows);
+    let section = Section::new("At a glance", table);
     if tally.late == 0 {
         return section;
     }
@@ -85,31 +88,17 @@ fn glance(tally: &Tally) -> Section {
 fn changed(tally: &Tally, changes: &Changes, against: &str, most: usize) -> Section {
     let rows = changes.rows();
     let has_sites = tally.has_sites();
-    let columns = [
-        ("crawler", Kind::Name),
-        ("now", Kind::Name),
-        ("then", Kind::Name),
-        ("requests", Kind::Number),
-        ("for example", Kind::Code),
-    ];
     let is_empty = rows.is_empty();
-    let row = |(site, client, before, after, change): (
-        &str,
-        Client<'_>,
-        super::Verdict,
-        super::Verdict,
-        &super::Change,
-    )|
-     -> [Cell; 5] {
+    let rows = rows.into_iter().map(|(site, client, before, after, change)| -> [Cell; 5] {
         [
             named(&client.shown(), site, has_sites).into(),
             before.as_str().into(),
             after.as_str().into(),
-            grouped(change.requests).into(),
-            change.paths.first().cloned().unwrap_or_default().into(),
+            change.requests.into(),
+            Cell::Code(change.paths.first().cloned().unwrap_or_default()),
         ]
-    };
-    let table = Table::new(columns).with(most, rows.into_iter().map(row));
+    });
+    let table = Table::new(["crawler", "now", "then", "requests", "for example"], most, rows);
     let section = Section::new(format!("What {against} would change"), table);
     if is_empty { section.remark("Nothing: every request is treated alike.") } else { section }
 }
@@ -121,47 +110,34 @@ fn crawlers(tally: &Tally, most: usize) -> Section {
     let rows = all.into_iter().map(|(site, client, one)| -> [Cell; 7] {
         [
             named(&client.shown(), site, has_sites).into(),
-            grouped(one.requests).into(),
-            grouped(one.log).into(),
-            grouped(one.throttle).into(),
-            grouped(one.block).into(),
-            share(one.violations(), one.requests).into(),
+            one.requests.into(),
+            one.of(Verdict::Log).into(),
+            one.of(Verdict::Throttle).into(),
+            one.of(Verdict::Block).into(),
+            Cell::Number(share(one.violations(), one.requests)),
             Cell::Bar(one.violations(), largest),
         ]
     });
-    let columns = [
-        ("crawler", Kind::Name),
-        ("requests", Kind::Number),
-        ("log", Kind::Number),
-        ("throttle", Kind::Number),
-        ("block", Kind::Number),
-        ("share", Kind::Number),
-        ("", Kind::Bar),
-    ];
-    Section::new("Crawlers", Table::new(columns).with(most, rows))
+    let headings = ["crawler", "requests", "log", "throttle", "block", "share", ""];
+    Section::new("Crawlers", Table::new(headings, most, rows))
 }
 
 fn rules(tally: &Tally, most: usize) -> Section {
     let has_sites = tally.has_sites();
     let all = tally.rules();
-    let largest = all.first().map_or(0, |(_, _, violations)| *violations);
-    let rows = all.into_iter().map(|(site, rule, violations)| -> [Cell; 4] {
+    let largest = all.first().map_or(0, |(_, rule)| rule.violations);
+    let rows = all.into_iter().map(|(site, rule)| -> [Cell; 4] {
         let line = if rule.line > 0 { rule.line.to_string() } else { String::new() };
-        let rule = named(&rule_text(rule), site, has_sites);
-        [rule.into(), line.into(), grouped(violations).into(), Cell::Bar(violations, largest)]
+        let named = named(&rule_text(rule), site, has_sites);
+        let bar = Cell::Bar(rule.violations, largest);
+        [Cell::Code(named), Cell::Number(line), rule.violations.into(), bar]
     });
-    let columns = [
-        ("rule", Kind::Code),
-        ("line", Kind::Number),
-        ("violations", Kind::Number),
-        ("", Kind::Bar),
-    ];
-    Section::new("Rules", Table::new(columns).with(most, rows))
+    Section::new("Rules", Table::new(["rule", "line", "violations", ""], most, rows))
 }
 
-fn rule_text(rule: &RuleKey) -> String {
+fn rule_text(rule: &Rule) -> String {
     if !rule.reason.is_empty() {
-        return rule.reason.to_string();
+        return rule.reason.clone();
     }
     let pattern = shown(rule.pattern.as_bytes());
     rule_line(&rule.directive, &pattern).unwrap_or_else(|| format!("{}: {pattern}", rule.directive))
@@ -177,10 +153,9 @@ fn paths(tally: &Tally, most: usize) -> Section {
             false => shown(path),
         };
         let path = named(&path, site, has_sites);
-        [path.into(), grouped(violations).into(), Cell::Bar(violations, largest)]
+        [Cell::Code(path), violations.into(), Cell::Bar(violations, largest)]
     });
-    let columns = [("path", Kind::Code), ("violations", Kind::Number), ("", Kind::Bar)];
-    Section::new("Paths", Table::new(columns).with(most, rows))
+    Section::new("Paths", Table::new(["path", "violations", ""], most, rows))
 }
 
 fn days(tally: &Tally) -> Section {
@@ -191,18 +166,13 @@ fn days(tally: &Tally) -> Section {
     let rows = tally.days.iter().skip(left_out).map(|(day, counts)| -> [Cell; 4] {
         [
             date(*day).into(),
-            grouped(counts.requests).into(),
-            grouped(counts.violations).into(),
+            counts.requests.into(),
+            counts.violations.into(),
             Cell::Bar(counts.violations, largest),
         ]
     });
-    let columns = [
-        ("day", Kind::Name),
-        ("requests", Kind::Number),
-        ("violations", Kind::Number),
-        ("", Kind::Bar),
-    ];
-    let section = Section::new("Days", Table::new(columns).with(MOST_DAYS, rows));
+    let table = Table::new(["day", "requests", "violations", ""], MOST_DAYS, rows);
+    let section = Section::new("Days", table);
     match left_out {
         0 => section,
         days => section.remark(format!("The last days; {} are before them.", grouped(days as u64))),
@@ -224,18 +194,13 @@ fn readers(tally: &Tally, most: usize) -> Section {
         };
         [
             named(&client.shown(), site, has_sites).into(),
-            grouped(one.fetches).into(),
+            one.fetches.into(),
             time(one.read.map(|(first, _)| first)).into(),
             time(one.read.map(|(_, last)| last)).into(),
         ]
     });
-    let columns = [
-        ("crawler", Kind::Name),
-        ("fetches", Kind::Number),
-        ("first", Kind::Name),
-        ("last", Kind::Name),
-    ];
-    let section = Section::new("Who read robots.txt", Table::new(columns).with(most, rows));
+    let table = Table::new(["crawler", "fetches", "first", "last"], most, rows);
+    let section = Section::new("Who read robots.txt", table);
     match silent {
         0 => section,
         1 => section.remark("1 crawler broke rules and never read robots.txt."),
@@ -248,18 +213,12 @@ fn readers(tally: &Tally, most: usize) -> Section {
 
 fn malformed(tally: &Tally) -> Section {
     let rows = tally.malformed.iter().map(|(code, one)| -> [Cell; 4] {
-        let example = one.examples.first();
-        let place = example.map(|one| format!("{}:{}", one.file, one.line)).unwrap_or_default();
-        let text = example.map(|one| one.text.clone()).unwrap_or_default();
-        [meaning(code).into(), grouped(one.count).into(), place.into(), text.into()]
+        let (log, line, text) = &one.example;
+        let place = format!("{log}:{line}");
+        [meaning(code).into(), one.count.into(), place.into(), Cell::code(text.as_str())]
     });
-    let columns = [
-        ("reason", Kind::Name),
-        ("lines", Kind::Number),
-        ("for example", Kind::Name),
-        ("", Kind::Code),
-    ];
-    Section::new("Lines not judged", Table::new(columns).with(usize::MAX, rows))
+    let table = Table::new(["reason", "lines", "for example", ""], usize::MAX, rows);
+    Section::new("Lines not judged", table)
 }
 
 /// The reason as a phrase.

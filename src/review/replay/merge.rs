@@ -1,7 +1,7 @@
 //! The rows of many logs in the order of time.
 
 use std::{
-    collections::BinaryHeap,
+    collections::BTreeMap,
     io,
     num::NonZero,
     sync::{
@@ -31,7 +31,8 @@ const AHEAD: usize = 4;
 pub struct Logs {
     waiting: Vec<(usize, Log)>,
     open: Vec<Stream>,
-    pending: BinaryHeap<Cursor>,
+    /// Batches by the place of their next row, which has this number.
+    pending: BTreeMap<Place, (Batch, usize)>,
     pending_octets: usize,
     pool: Pool,
     read: Arc<AtomicU64>,
@@ -56,13 +57,8 @@ struct Stream {
     reached: i64,
 }
 
-/// The next row of a batch.
-struct Cursor {
-    batch: Arc<Batch>,
-    at: usize,
-    /// Time, log, line: rows of the same time come in the order of logs and lines.
-    key: (i64, usize, u64),
-}
+/// Time, log, line: rows of the same time come in the order of logs and lines.
+type Place = (i64, usize, u64);
 
 /// What a log gives to its reader.
 pub(super) enum Item<'b> {
@@ -100,7 +96,7 @@ impl Logs {
         Ok(Self {
             waiting,
             open: Vec::new(),
-            pending: BinaryHeap::new(),
+            pending: BTreeMap::new(),
             pending_octets: 0,
             pool: Pool::new(threads),
             read: Arc::default(),
@@ -164,7 +160,7 @@ impl Logs {
                 take(Item::Batch(&batch, number))?;
                 if !batch.rows.is_empty() {
                     self.pending_octets += batch.octets();
-                    self.pending.extend(Cursor::new(Arc::new(batch), 0, number));
+                    self.wait(batch, 0, number);
                 }
             }
         }
@@ -198,14 +194,10 @@ impl Logs {
         until: i64,
         take: &mut impl FnMut(Item<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        while let Some(cursor) = self.pending.pop() {
-            let Cursor { batch, mut at, key: (time, number, _) } = cursor;
-            if time > until {
-                self.pending.extend(Cursor::new(batch, at, number));
-                break;
-            }
+        while let Some(first) = self.pending.first_entry().filter(|first| first.key().0 <= until) {
+            let ((_, number, _), (batch, mut at)) = first.remove_entry();
             // Most often a whole batch comes before the next one.
-            let next = self.pending.peek().map(|cursor| cursor.key);
+            let next = self.pending.first_key_value().map(|(place, _)| *place);
             while let Some(row) = batch.rows.get(at) {
                 let is_next = next.is_none_or(|next| (row.time, number, row.line) < next);
                 if row.time > until || !is_next {
@@ -216,41 +208,19 @@ impl Logs {
             }
             match at == batch.rows.len() {
                 true => self.pending_octets -= batch.octets(),
-                false => self.pending.extend(Cursor::new(batch, at, number)),
+                false => self.wait(batch, at, number),
             }
         }
         Ok(())
     }
-}
 
-impl Cursor {
-    fn new(batch: Arc<Batch>, at: usize, number: usize) -> Option<Self> {
-        let row = batch.rows.get(at)?;
-        let key = (row.time, number, row.line);
-        Some(Self { batch, at, key })
+    /// Keeps a batch until the time of this row has come.
+    fn wait(&mut self, batch: Batch, at: usize, number: usize) {
+        if let Some(row) = batch.rows.get(at) {
+            self.pending.insert((row.time, number, row.line), (batch, at));
+        }
     }
 }
-
-/// The earliest row is the greatest: a heap gives the greatest first.
-impl Ord for Cursor {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        other.key.cmp(&self.key)
-    }
-}
-
-impl PartialOrd for Cursor {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Cursor {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl Eq for Cursor {}
 
 /// The threads that parse.
 struct Pool {

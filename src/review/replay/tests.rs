@@ -332,7 +332,7 @@ fn with_history_each_request_is_judged_by_the_editions_of_its_time() {
     let (records, tally, _) = replayed(basis, None, &[&file], Some(format), 1);
     let paths: Vec<_> = records.iter().filter_map(|record| record["path"].as_str()).collect();
     assert_eq!(paths, ["/old/1", "/new/3"]);
-    assert_eq!(tally.crawlers().iter().map(|(_, _, one)| one.grace).sum::<u64>(), 1);
+    assert_eq!(tally.crawlers().iter().map(|(_, _, one)| one.of(Verdict::Grace)).sum::<u64>(), 1);
 }
 
 /// The list of addresses of ListBot, as `evidence.folder` keeps it: the name is the hash of the URL.

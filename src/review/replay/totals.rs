@@ -1,8 +1,8 @@
 //! What is counted about logs, bounded.
 
-use std::{collections::BTreeMap, hash::Hash};
+use std::{cmp::Reverse, collections::BTreeMap, hash::Hash};
 
-use hashbrown::{Equivalent, HashMap, hash_map::EntryRef};
+use hashbrown::HashMap;
 use jiff::Timestamp;
 
 use crate::{
@@ -26,8 +26,6 @@ pub const MOST_NAMES: usize = 10_000;
 pub const MOST_PATHS: usize = 100_000;
 /// The name of what is counted together.
 pub(super) const OTHER: &str = "…";
-/// The examples of malformed lines that are kept, for each reason.
-const EXAMPLES: usize = 3;
 const DAY: i64 = 86_400;
 
 /// What is counted about logs.
@@ -44,28 +42,30 @@ pub struct Tally {
     pub late: u64,
     /// The time of the first and of the last request.
     pub span: Option<(Timestamp, Timestamp)>,
-    pub(super) crawlers: HashMap<CrawlerKey, Crawler>,
-    pub(super) rules: HashMap<RuleKey, u64>,
-    pub(super) paths: HashMap<PathKey, u64>,
     pub(super) days: BTreeMap<i64, Day>,
     pub(super) malformed: BTreeMap<&'static str, Malformed>,
-    sites: Vec<String>,
+    sites: Vec<Site>,
     declared: usize,
+    paths: usize,
+}
+
+/// What is counted about one site.
+#[derive(Debug, Default)]
+struct Site {
+    name: String,
+    crawlers: BTreeMap<Claimant, HashMap<String, Crawler>>,
+    /// Rules with violations, by their line.
+    rules: HashMap<u32, Vec<Rule>>,
+    /// The violations of each path.
+    paths: HashMap<Vec<u8>, u64>,
 }
 
 /// Lines that could not be judged, for one reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Malformed {
     pub(super) count: u64,
-    pub(super) examples: Vec<Example>,
-}
-
-/// A line that could not be judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Example {
-    pub(super) file: String,
-    pub(super) line: u64,
-    pub(super) text: String,
+    /// The first one: its log, its number and its text.
+    pub(super) example: (String, u64, String),
 }
 
 /// One client name at one site.
@@ -74,14 +74,7 @@ pub(super) struct Crawler {
     pub(super) purpose: &'static str,
     pub(super) class: &'static str,
     pub(super) requests: u64,
-    /// By [`Verdict`], without those that were not judged.
-    pub(super) allow: u64,
-    pub(super) grace: u64,
-    pub(super) forms: u64,
-    pub(super) limited: u64,
-    pub(super) log: u64,
-    pub(super) throttle: u64,
-    pub(super) block: u64,
+    verdicts: [u64; Verdict::ALL.len()],
     pub(super) fetches: u64,
     pub(super) confirmed: u64,
     pub(super) contradicted: u64,
@@ -107,79 +100,22 @@ pub(super) struct Day {
     pub(super) people: u64,
 }
 
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct CrawlerKey {
-    pub(super) site: usize,
-    pub(super) claimant: Claimant,
-    pub(super) name: Box<str>,
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct RuleKey {
-    pub(super) site: usize,
+/// A rule with violations, or the reason of violations without a rule.
+#[derive(Debug)]
+pub(super) struct Rule {
     pub(super) line: u32,
-    pub(super) directive: Box<str>,
-    pub(super) pattern: Box<str>,
-    /// The reason of a violation without a rule.
-    pub(super) reason: Box<str>,
-}
-
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct PathKey {
-    pub(super) site: usize,
-    pub(super) path: Box<[u8]>,
-}
-
-/// Keys by borrowed values. Tuples and structures hash their parts alike.
-#[derive(Hash)]
-struct CrawlerRef<'a>(usize, Claimant, &'a str);
-#[derive(Hash)]
-struct RuleRef<'a>(usize, u32, &'a str, &'a str, &'a str);
-#[derive(Hash)]
-struct PathRef<'a>(usize, &'a [u8]);
-
-impl Equivalent<CrawlerKey> for CrawlerRef<'_> {
-    fn equivalent(&self, key: &CrawlerKey) -> bool {
-        self.0 == key.site && self.1 == key.claimant && *self.2 == *key.name
-    }
-}
-
-impl Equivalent<RuleKey> for RuleRef<'_> {
-    fn equivalent(&self, key: &RuleKey) -> bool {
-        let own = (self.0, self.1, self.2, self.3, self.4);
-        own == (key.site, key.line, &*key.directive, &*key.pattern, &*key.reason)
-    }
-}
-
-impl Equivalent<PathKey> for PathRef<'_> {
-    fn equivalent(&self, key: &PathKey) -> bool {
-        self.0 == key.site && *self.1 == *key.path
-    }
-}
-
-impl From<&CrawlerRef<'_>> for CrawlerKey {
-    fn from(key: &CrawlerRef<'_>) -> Self {
-        Self { site: key.0, claimant: key.1, name: key.2.into() }
-    }
-}
-
-impl From<&RuleRef<'_>> for RuleKey {
-    fn from(&RuleRef(site, line, directive, pattern, reason): &RuleRef<'_>) -> Self {
-        let (directive, pattern) = (directive.into(), pattern.into());
-        Self { site, line, directive, pattern, reason: reason.into() }
-    }
-}
-
-impl From<&PathRef<'_>> for PathKey {
-    fn from(key: &PathRef<'_>) -> Self {
-        Self { site: key.0, path: key.1.into() }
-    }
+    pub(super) directive: String,
+    pub(super) pattern: String,
+    /// Empty for a rule.
+    pub(super) reason: String,
+    pub(super) violations: u64,
 }
 
 impl Tally {
     /// No counts, for sites with these names.
     pub(super) fn of(sites: Vec<String>) -> Self {
-        Self { sites, ..Self::default() }
+        let sites = sites.into_iter().map(|name| Site { name, ..Site::default() });
+        Self { sites: sites.collect(), ..Self::default() }
     }
 
     /// Adds a request.
@@ -215,11 +151,10 @@ impl Tally {
         now: Timestamp,
     ) {
         let key = &counted.key;
-        let claimant = Claimant::of(counted.outcome.as_str());
-        let name = CrawlerRef(site, claimant, key.product_token);
-        let other = CrawlerRef(site, claimant, OTHER);
+        let Some(site) = self.sites.get_mut(site) else { return };
+        let crawlers = site.crawlers.entry(Claimant::of(counted.outcome.as_str())).or_default();
         let is_full = key.is_declared && self.declared >= MOST_NAMES;
-        let crawler = entry(&mut self.crawlers, &name, &other, is_full);
+        let crawler = entry(crawlers, key.product_token, OTHER, is_full);
         if crawler.requests == 0 && key.is_declared {
             self.declared += 1;
         }
@@ -227,15 +162,7 @@ impl Tally {
             (crawler.purpose, crawler.class) = (purpose(key.purpose), key.class);
         }
         crawler.requests += 1;
-        match verdict {
-            Verdict::NotJudged | Verdict::Allow => crawler.allow += 1,
-            Verdict::Grace => crawler.grace += 1,
-            Verdict::Form => crawler.forms += 1,
-            Verdict::Limit => crawler.limited += 1,
-            Verdict::Log => crawler.log += 1,
-            Verdict::Throttle => crawler.throttle += 1,
-            Verdict::Block => crawler.block += 1,
-        }
+        crawler.verdicts[verdict as usize] += 1;
         match counted.outcome {
             Outcome::Confirmed => crawler.confirmed += 1,
             Outcome::Contradicted => crawler.contradicted += 1,
@@ -250,14 +177,30 @@ impl Tally {
 
     fn add_violation(&mut self, site: usize, counted: &Counted<'_>, target: &[u8]) {
         let key = &counted.key;
+        let Some(site) = self.sites.get_mut(site) else { return };
         // The reason is that of a violation without a rule.
         let reason = if key.directive.is_empty() { key.reason } else { "" };
-        let rule = RuleRef(site, key.line, key.directive, key.pattern, reason);
-        *entry(&mut self.rules, &rule, &rule, false) += 1;
+        let rules = site.rules.entry(key.line).or_default();
+        let is_it = |rule: &&mut Rule| {
+            let same = (&*rule.directive, &*rule.pattern, &*rule.reason);
+            same == (key.directive, key.pattern, reason)
+        };
+        match rules.iter_mut().find(is_it) {
+            Some(rule) => rule.violations += 1,
+            None => rules.push(Rule {
+                line: key.line,
+                directive: key.directive.to_owned(),
+                pattern: key.pattern.to_owned(),
+                reason: reason.to_owned(),
+                violations: 1,
+            }),
+        }
         let path = target.split(|octet| *octet == b'?').next().unwrap_or_default();
-        let path = PathRef(site, path.get(..Text::FIELD_LIMIT).unwrap_or(path));
-        let is_full = self.paths.len() >= MOST_PATHS;
-        *entry(&mut self.paths, &path, &PathRef(site, OTHER.as_bytes()), is_full) += 1;
+        let path = path.get(..Text::FIELD_LIMIT).unwrap_or(path);
+        let is_full = self.paths >= MOST_PATHS;
+        let violations = entry(&mut site.paths, path, OTHER.as_bytes(), is_full);
+        self.paths += usize::from(*violations == 0);
+        *violations += 1;
     }
 
     /// Adds the lines of a batch and its malformed ones.
@@ -280,61 +223,56 @@ impl Tally {
         (log, line): (&str, u64),
         text: impl FnOnce() -> String,
     ) {
-        let malformed = self.malformed.entry(code).or_default();
-        malformed.count += count;
-        if malformed.examples.len() < EXAMPLES {
-            malformed.examples.push(Example { file: log.to_owned(), line, text: text() });
-        }
-    }
-
-    /// The name of a site.
-    pub(super) fn site(&self, number: usize) -> &str {
-        self.sites.get(number).map_or("", String::as_str)
+        let first = || Malformed { count: 0, example: (log.to_owned(), line, text()) };
+        self.malformed.entry(code).or_insert_with(first).count += count;
     }
 
     /// Client names, most violations first, then most requests: site, name, counts.
     pub(super) fn crawlers(&self) -> Vec<(&str, Client<'_>, &Crawler)> {
-        let rows = self.crawlers.iter().map(|(CrawlerKey { site, claimant, name }, one)| {
-            (self.site(*site), Client { name, claimant: *claimant }, one)
-        });
-        let mut rows: Vec<_> = rows.collect();
-        rows.sort_by(|(site, client, one), (other_site, other_client, other)| {
-            let counts = (other.violations(), other.requests);
-            counts
-                .cmp(&(one.violations(), one.requests))
-                .then((site, client).cmp(&(other_site, other_client)))
+        let mut rows = Vec::new();
+        for site in &self.sites {
+            for (&claimant, crawlers) in &site.crawlers {
+                rows.extend(
+                    crawlers
+                        .iter()
+                        .map(|(name, one)| (site.name.as_str(), Client { name, claimant }, one)),
+                );
+            }
+        }
+        rows.sort_unstable_by_key(|&(site, client, one)| {
+            (Reverse((one.violations(), one.requests)), site, client)
         });
         rows
     }
 
     /// Rules with violations, most first.
-    pub(super) fn rules(&self) -> Vec<(&str, &RuleKey, u64)> {
-        let rows = self.rules.iter();
-        let mut rows: Vec<_> =
-            rows.map(|(key, count)| (self.site(key.site), key, *count)).collect();
-        rows.sort_by(|(site, rule, count), (other_site, other_rule, other)| {
-            let place = (site, rule.line, &rule.pattern);
-            other.cmp(count).then(place.cmp(&(other_site, other_rule.line, &other_rule.pattern)))
+    pub(super) fn rules(&self) -> Vec<(&str, &Rule)> {
+        let rows = self
+            .sites
+            .iter()
+            .flat_map(|site| site.rules.values().flatten().map(|rule| (site.name.as_str(), rule)));
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_unstable_by_key(|&(site, rule)| {
+            (Reverse(rule.violations), site, rule.line, &*rule.pattern, &*rule.reason)
         });
         rows
     }
 
     /// Paths with violations, most first.
     pub(super) fn paths(&self) -> Vec<(&str, &[u8], u64)> {
-        let rows = self.paths.iter();
-        let mut rows: Vec<_> =
-            rows.map(|(key, count)| (self.site(key.site), &*key.path, *count)).collect();
-        rows.sort_by(|(site, path, count), (other_site, other_path, other)| {
-            other.cmp(count).then((site, path).cmp(&(other_site, other_path)))
+        let rows = self.sites.iter().flat_map(|site| {
+            site.paths
+                .iter()
+                .map(|(path, violations)| (site.name.as_str(), path.as_slice(), *violations))
         });
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_unstable_by_key(|&(site, path, violations)| (Reverse(violations), site, path));
         rows
     }
 
     /// Whether the requests were of more than one site.
     pub(super) fn has_sites(&self) -> bool {
-        let mut sites = self.crawlers.keys().map(|key| key.site);
-        let first = sites.next();
-        sites.any(|site| Some(site) != first)
+        self.sites.iter().filter(|site| !site.crawlers.is_empty()).count() > 1
     }
 
     /// The lines that could not be judged.
@@ -349,10 +287,9 @@ impl Tally {
 
     /// The requests of crawlers for search engines.
     pub(super) fn search(&self) -> u64 {
-        let is_search = |(key, one): &(&CrawlerKey, &Crawler)| {
-            key.claimant == Claimant::Crawler && one.purpose == Purpose::Search.as_str()
-        };
-        self.crawlers.iter().filter(is_search).map(|(_, one)| one.requests).sum()
+        let crawlers = self.sites.iter().filter_map(|site| site.crawlers.get(&Claimant::Crawler));
+        let is_search = |one: &&Crawler| one.purpose == Purpose::Search.as_str();
+        crawlers.flat_map(HashMap::values).filter(is_search).map(|one| one.requests).sum()
     }
 
     /// The violations.
@@ -362,24 +299,29 @@ impl Tally {
 }
 
 impl Crawler {
+    /// The requests with a verdict.
+    pub(super) const fn of(&self, verdict: Verdict) -> u64 {
+        self.verdicts[verdict as usize]
+    }
+
     pub(super) const fn violations(&self) -> u64 {
-        self.log + self.throttle + self.block
+        self.of(Verdict::Log) + self.of(Verdict::Throttle) + self.of(Verdict::Block)
     }
 }
 
 /// The counts of a key, which is copied only when it is new. If the table is full, a new key is counted
 /// under `other`.
-fn entry<'m, K, Q, V>(map: &'m mut HashMap<K, V>, key: &Q, other: &Q, is_full: bool) -> &'m mut V
+fn entry<'m, K, V: Default>(
+    map: &'m mut HashMap<K::Owned, V>,
+    key: &K,
+    other: &K,
+    is_full: bool,
+) -> &'m mut V
 where
-    K: Hash + Eq + for<'q> From<&'q Q>,
-    Q: Hash + Equivalent<K>,
-    V: Default,
+    K: ToOwned<Owned: Hash + Eq> + Hash + Eq + ?Sized,
 {
     let key = if is_full && !map.contains_key(key) { other } else { key };
-    match map.entry_ref(key) {
-        EntryRef::Occupied(entry) => entry.into_mut(),
-        EntryRef::Vacant(entry) => entry.insert_with_key(K::from(key), V::default()),
-    }
+    map.entry_ref(key).or_default()
 }
 
 /// The word of a purpose, which lives as long as the program.

@@ -13,45 +13,34 @@ const KEPT_HOSTS: usize = 4_096;
 /// The User-Agents of logs.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
-    known: HashMap<Box<[u8]>, Known>,
-    fields: Vec<HeaderMap>,
+    known: HashMap<Vec<u8>, Known>,
     hosts: HashMap<Box<[u8]>, u32>,
     /// The host of the last request, with its number.
     last: (Box<[u8]>, u32),
-    none: HeaderMap,
 }
 
 /// What is known about a User-Agent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Known {
-    /// The number of its fields.
-    fields: usize,
+    /// The fields of its requests.
+    pub(super) fields: HeaderMap,
     /// The number of the host for which it is a person; 0 for none.
-    person_at: u32,
+    pub(super) person_at: u32,
 }
 
 impl Clients {
     /// What is known about a User-Agent.
-    pub(super) fn of(&mut self, user_agent: &[u8]) -> Known {
-        if let Some(known) = self.known.get(user_agent) {
-            return *known;
+    pub(super) fn of(&mut self, user_agent: &[u8]) -> &mut Known {
+        if self.known.len() >= KEPT && !self.known.contains_key(user_agent) {
+            self.known.clear();
         }
-        if self.known.len() >= KEPT {
-            (self.known, self.fields) = Default::default();
-        }
-        let mut fields = HeaderMap::new();
-        if !user_agent.is_empty() {
-            fields.insert(header::USER_AGENT, value(user_agent));
-        }
-        let known = Known { fields: self.fields.len(), person_at: 0 };
-        self.fields.push(fields);
-        self.known.insert(user_agent.into(), known);
-        known
-    }
-
-    /// The fields of its requests.
-    pub(super) fn fields(&self, known: Known) -> &HeaderMap {
-        self.fields.get(known.fields).unwrap_or(&self.none)
+        self.known.entry_ref(user_agent).or_insert_with(|| {
+            let mut fields = HeaderMap::new();
+            if !user_agent.is_empty() {
+                fields.insert(header::USER_AGENT, value(user_agent));
+            }
+            Known { fields, person_at: 0 }
+        })
     }
 
     /// The number of a host; an absent one has a number, too.
@@ -69,24 +58,11 @@ impl Clients {
         number
     }
 
-    /// Notes that a User-Agent is that of a person for this host.
-    pub(super) fn note_person(&mut self, user_agent: &[u8], host: u32) {
-        if let Some(known) = self.known.get_mut(user_agent) {
-            known.person_at = host;
-        }
-    }
-
     /// Forgets who is a person: the names of crawlers may be others now.
     pub(super) fn forget_people(&mut self) {
         self.known.values_mut().for_each(|known| known.person_at = 0);
         self.hosts.clear();
         self.last = Default::default();
-    }
-}
-
-impl Known {
-    pub(super) const fn is_person_at(self, host: u32) -> bool {
-        self.person_at == host
     }
 }
 
@@ -116,13 +92,12 @@ mod tests {
             [Some(&b"a.example"[..]), Some(b"b.example"), None].map(|host| clients.host(host));
         assert!(one != other && other != none && one != none);
         assert_eq!(clients.host(Some(b"a.example")), one);
-        assert!(!clients.of(b"Firefox").is_person_at(one));
-        clients.note_person(b"Firefox", one);
-        let known = clients.of(b"Firefox");
-        assert!(known.is_person_at(one) && !known.is_person_at(other));
+        assert_eq!(clients.of(b"Firefox").person_at, 0);
+        clients.of(b"Firefox").person_at = one;
+        assert_eq!(clients.of(b"Firefox").person_at, one);
         clients.forget_people();
         let again = clients.host(Some(b"b.example"));
-        assert!(!clients.of(b"Firefox").is_person_at(again));
+        assert_ne!(clients.of(b"Firefox").person_at, again);
     }
 
     #[test]
@@ -131,7 +106,7 @@ mod tests {
         for number in 0..KEPT + 10 {
             let text = format!("Agent/{number}");
             let known = clients.of(text.as_bytes());
-            assert_eq!(clients.fields(known).get("user-agent").expect("it has one"), &text);
+            assert_eq!(known.fields.get("user-agent").expect("it has one"), &text);
             clients.host(Some(text.as_bytes()));
         }
         assert!(clients.known.len() <= KEPT && clients.hosts.len() <= KEPT_HOSTS);

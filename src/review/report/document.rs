@@ -1,6 +1,6 @@
 //! A document of tables, whatever the format it is written in.
 
-use std::borrow::Cow;
+use super::number::grouped;
 
 /// A document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,95 +27,72 @@ pub struct Section {
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
-    /// The columns.
-    pub columns: Vec<Column>,
-    /// The rows; each has a cell for every column.
+    /// The headings of the columns.
+    pub headings: Vec<&'static str>,
+    /// The rows; each has a cell for every column. All cells of a column are of one kind.
     pub rows: Vec<Vec<Cell>>,
     /// The number of further rows that are not here.
     pub more: usize,
 }
 
-/// A column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// The heading.
-    pub heading: Cow<'static, str>,
-    /// What its cells are.
-    pub kind: Kind,
-}
-
-/// What the cells of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Names; the first column of a table has all the room that the others leave.
-    Name,
-    /// Rules and paths, shown letter by letter.
-    Code,
-    /// Numbers, to the right.
-    Number,
-    /// Shares as bars, the first to go where the room is small.
-    Bar,
-    /// Numbers over time as bars side by side, the first to go where the room is small.
-    Trend,
-}
-
 /// A cell. Foreign text in it is escaped for one line; each format adds its own escapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// A text.
+    /// A name. Those of the first column have all the room that the others leave.
     Text(String),
-    /// A part of a whole.
+    /// A rule or a path, shown letter by letter.
+    Code(String),
+    /// A number, to the right.
+    Number(String),
+    /// A part of a whole as a bar, the first to go where the room is small.
     Bar(u64, u64),
-    /// Numbers over time.
+    /// Numbers over time as bars side by side, the first to go where the room is small.
     Trend(Vec<u64>),
 }
 
-impl Column {
-    /// A column.
-    pub fn new(heading: impl Into<Cow<'static, str>>, kind: Kind) -> Self {
-        Self { heading: heading.into(), kind }
-    }
-}
-
-impl Kind {
-    /// Whether it is [`Self::Number`].
-    pub const fn is_number(self) -> bool {
-        matches!(self, Self::Number)
+impl Cell {
+    /// A rule or a path.
+    pub fn code(text: impl Into<String>) -> Self {
+        Self::Code(text.into())
     }
 
-    /// Whether it is [`Self::Code`].
-    pub const fn is_code(self) -> bool {
-        matches!(self, Self::Code)
+    /// A number in words: `12%`, `new`.
+    pub fn number(text: impl Into<String>) -> Self {
+        Self::Number(text.into())
     }
 
-    /// Whether it is [`Self::Bar`].
-    pub const fn is_bar(self) -> bool {
-        matches!(self, Self::Bar)
+    /// Whether it is a number.
+    pub const fn is_number(&self) -> bool {
+        matches!(self, Self::Number(_))
+    }
+
+    /// Whether it is a bar.
+    pub const fn is_bar(&self) -> bool {
+        matches!(self, Self::Bar(..))
     }
 
     /// Whether it is a chart.
-    pub const fn is_chart(self) -> bool {
-        matches!(self, Self::Bar | Self::Trend)
+    pub const fn is_chart(&self) -> bool {
+        matches!(self, Self::Bar(..) | Self::Trend(_))
     }
 }
 
 impl Table {
-    /// A table with these columns.
-    pub fn new<const N: usize>(columns: [(&'static str, Kind); N]) -> Self {
-        let columns = columns.map(|(heading, kind)| Column::new(heading, kind));
-        Self { columns: columns.into(), ..Self::default() }
-    }
-
-    /// With the first rows, up to `most`; the rest is counted.
-    pub fn with<const N: usize>(
-        mut self,
+    /// A table with the first rows, up to `most`; the rest is counted.
+    pub fn new<const N: usize>(
+        headings: [&'static str; N],
         most: usize,
         rows: impl IntoIterator<Item = [Cell; N]>,
     ) -> Self {
         let mut rows = rows.into_iter();
-        self.rows.extend(rows.by_ref().take(most).map(Vec::from));
-        self.more += rows.count();
-        self
+        let first = rows.by_ref().take(most).map(Vec::from).collect();
+        Self { headings: headings.into(), rows: first, more: rows.count() }
+    }
+
+    /// The headings, each with the first cell of its column. Without rows there are none.
+    pub fn columns(&self) -> impl Iterator<Item = (&'static str, &Cell)> {
+        let first = self.rows.first().map(Vec::as_slice).unwrap_or_default();
+        self.headings.iter().copied().zip(first)
     }
 }
 
@@ -132,8 +109,20 @@ impl Section {
     }
 }
 
-impl<T: Into<String>> From<T> for Cell {
-    fn from(text: T) -> Self {
-        Self::Text(text.into())
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(number: u64) -> Self {
+        Self::Number(grouped(number))
     }
 }

@@ -30,18 +30,8 @@ impl Page<'_> {
         percent(*part, *whole)
     }
 
-    /// Small bars side by side.
-    fn trend(&self, numbers: &[u64]) -> String {
-        spark(numbers)
-    }
-
     /// The number of rows that are not shown.
     fn more(&self, rows: &usize) -> String {
         grouped(*rows as u64)
-    }
-
-    /// Whether a name belongs to the one above.
-    fn is_indented(&self, text: &str) -> bool {
-        text.starts_with(' ')
     }
 }

@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 use super::{
-    document::{Cell, Kind, Section, Table},
-    number::grouped,
+    document::{Cell, Section, Table},
     span::Span,
 };
 use crate::{
@@ -77,13 +76,8 @@ impl Impostors {
 
     /// A table of them.
     pub fn section(all: &[Self]) -> Section {
-        let columns = [
-            ("claims to be", Kind::Name),
-            ("requests", Kind::Number),
-            ("violations", Kind::Number),
-            ("first seen", Kind::Name),
-            ("networks with violations", Kind::Name),
-        ];
+        let headings =
+            ["claims to be", "requests", "violations", "first seen", "networks with violations"];
         let remark = match all.is_empty() {
             true => "No impostor came in this time.",
             false => {
@@ -91,15 +85,15 @@ impl Impostors {
                  counts that are kept. Networks are counted for violations alone."
             }
         };
-        let table = Table::new(columns).with(usize::MAX, all.iter().map(Self::cells));
+        let table = Table::new(headings, usize::MAX, all.iter().map(Self::cells));
         Section::new("", table).remark(remark)
     }
 
     fn cells(&self) -> [Cell; 5] {
         let since = self.since.map(|at| at.strftime("%F %H:00").to_string()).unwrap_or_default();
-        let (requests, violations) = (grouped(self.requests), grouped(self.violations));
         let name = escape::shown(&self.product_token);
-        [name, requests, violations, since, self.network_words()].map(Cell::from)
+        let networks = self.network_words();
+        [name.into(), self.requests.into(), self.violations.into(), since.into(), networks.into()]
     }
 
     /// The networks in words: `192.0.2.0/24 (12), 198.51.100.0/24 (3), and 4 more`.

@@ -2,7 +2,7 @@
 
 use super::{
     bars::{bar, spark},
-    document::{Cell, Document, Kind, Table},
+    document::{Cell, Document, Table},
     number::grouped,
 };
 
@@ -29,18 +29,14 @@ fn push_table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
-    let headings = table.columns.iter().map(|column| escape(&column.heading));
     out.push('\n');
-    push_row(out, headings);
-    let marks = table.columns.iter().map(|column| match column.kind {
-        Kind::Number => "---:",
-        _ => "---",
-    });
+    push_row(out, table.columns().map(|(heading, _)| escape(heading)));
+    let marks = table.columns().map(|(_, cell)| if cell.is_number() { "---:" } else { "---" });
     push_row(out, marks.map(str::to_owned));
     for row in &table.rows {
-        let cells = table.columns.iter().zip(row).map(|(column, cell)| match cell {
-            Cell::Text(text) if column.kind == Kind::Code => code(text),
-            Cell::Text(text) => escape(text.trim_start()),
+        let cells = row.iter().map(|cell| match cell {
+            Cell::Text(text) | Cell::Number(text) => escape(text.trim_start()),
+            Cell::Code(text) => code(text),
             Cell::Bar(part, whole) => bar(*part, *whole, BAR),
             Cell::Trend(numbers) => code(&spark(numbers)),
         });

@@ -11,17 +11,19 @@
 pub use self::{
     axis::Axis,
     client_total::{Count, TALLIED_BY, Tally},
-    document::{Cell, Column, Document, Kind, Section, Table},
+    document::{Cell, Document, Section, Table},
     edition::EditionRow,
+    grid::Screen,
     html::html,
     impostors::Impostors,
     markdown::markdown,
     span::Span,
-    terminal::{Screen, UNCUT, text},
+    terminal::text,
 };
 
 pub mod bundle; // the evidence of violations, as files that verify alone
 pub mod difference; // two files of rules, in words
+pub mod grid; // rows of cells that fit a width
 pub mod number; // numbers as people read them
 pub mod review; // a span of time against the one before
 pub mod score; // the scorecard of one crawler

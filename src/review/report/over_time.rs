@@ -3,8 +3,7 @@
 use super::{
     axis::Axis,
     client_total::Count,
-    document::{Cell, Kind, Section, Table},
-    number::grouped,
+    document::{Cell, Section, Table},
 };
 
 /// What a row says before the first counts: nobody knows whether it would be zero.
@@ -20,21 +19,16 @@ pub(super) fn over_time(
     let most = counts.iter().map(&length).max().unwrap_or(0);
     let uncounted = axis.uncounted();
     // A row says from when it holds, so one row says it of all times up to the next one.
-    let before = (uncounted > 0)
-        .then(|| [axis.name(0).into(), NOT_COUNTED.into(), "-".into(), Cell::Bar(0, 0)]);
+    let before = (uncounted > 0).then(|| {
+        [axis.name(0).into(), Cell::number(NOT_COUNTED), Cell::number("-"), Cell::Bar(0, 0)]
+    });
     let row = |(at, count): (usize, &Count)| -> [Cell; 4] {
         let Count { requests, violations } = *count;
-        let bar = Cell::Bar(length(count), most);
-        [axis.name(at).into(), grouped(requests).into(), grouped(violations).into(), bar]
+        [axis.name(at).into(), requests.into(), violations.into(), Cell::Bar(length(count), most)]
     };
     let rows = counts.iter().enumerate().skip(uncounted).map(row);
-    let columns = [
-        ("from", Kind::Name),
-        ("requests", Kind::Number),
-        ("violations", Kind::Number),
-        ("", Kind::Bar),
-    ];
-    let table = Table::new(columns).with(usize::MAX, before.into_iter().chain(rows));
+    let headings = ["from", "requests", "violations", ""];
+    let table = Table::new(headings, usize::MAX, before.into_iter().chain(rows));
     Section::new(format!("{heading} by {}", axis.period()), table)
 }
 
@@ -56,9 +50,14 @@ mod tests {
         let section = over_time("Violations", &axis, &counts, |count| count.violations);
         assert_eq!(section.heading, "Violations by day");
         let rows: [[Cell; 4]; 3] = [
-            ["Thu 2026-11-19".into(), "not counted".into(), "-".into(), Cell::Bar(0, 0)],
-            ["Sat 2026-11-21".into(), "0".into(), "0".into(), Cell::Bar(0, 3)],
-            ["Sun 2026-11-22".into(), "9".into(), "3".into(), Cell::Bar(3, 3)],
+            [
+                "Thu 2026-11-19".into(),
+                Cell::number("not counted"),
+                Cell::number("-"),
+                Cell::Bar(0, 0),
+            ],
+            ["Sat 2026-11-21".into(), 0_u64.into(), 0_u64.into(), Cell::Bar(0, 3)],
+            ["Sun 2026-11-22".into(), 9_u64.into(), 3_u64.into(), Cell::Bar(3, 3)],
         ];
         assert_eq!(section.table.rows, rows.map(Vec::from));
     }

@@ -15,12 +15,12 @@ use serde::Serialize;
 use crate::{
     base::whole_file,
     program::console::{
-        self, ConfigFile, Error, Exit, Screen, completions, input::name, json, load_with_database,
-        refuse, remark, site,
+        self, ConfigFile, Error, Exit, completions, input::name, json, load_with_database, refuse,
+        remark, site,
     },
     records::{record::Violation, tally::Claimant, violations::Store},
     review::report::{
-        self, Span,
+        Screen, Span,
         bundle::{MAX_RECORDS, MOST_EDITIONS, Wanted, digest, file_name, gather, pack},
         html, markdown,
         review::{Answers, Review, document, json_lines},
@@ -197,13 +197,9 @@ fn review(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 }
 
 /// The screen of a document: the terminal, unless it goes into a file.
-pub(super) fn screen(file: Option<&Path>) -> report::Screen {
-    let screen = Screen::of_standard_output();
-    let to_terminal = file.is_none();
-    report::Screen {
-        width: screen.width.filter(|_| to_terminal).unwrap_or(report::UNCUT),
-        has_colours: screen.has_colours && to_terminal,
-    }
+pub(super) fn screen(file: Option<&Path>) -> Screen {
+    let in_file = Screen { width: None, has_colours: false };
+    file.map_or_else(Screen::of_standard_output, |_| in_file)
 }
 
 /// Only the owner reads the file: it has the addresses of clients.

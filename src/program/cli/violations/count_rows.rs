@@ -12,7 +12,7 @@ use super::{
 use crate::{
     base::text::Text,
     clients::conduct::Network,
-    program::console::{Cell, Column, Error, Screen, Table, json},
+    program::console::{Error, json},
     records::{
         counts::{Dimension, Question},
         record::{Filter, RecordColumn, Violation, csv, rule_line},
@@ -21,6 +21,10 @@ use crate::{
             Store,
             jsonl::{self, Line},
         },
+    },
+    review::report::{
+        Screen,
+        grid::{Cell, Column, Grid},
     },
 };
 
@@ -200,8 +204,8 @@ impl Counts {
         };
         let rows = self.rows.iter().map(|one| row(&one.name(), one.violations, one.requests));
         let rows: Vec<_> = rows.chain([row("total", self.violations, self.requests)]).collect();
-        let table = Table::fit(&columns, &rows, Screen::of_standard_output(), false);
-        Ok(table.print(&rows, out)?)
+        let grid = Grid::fit(&columns, &rows, Screen::of_standard_output(), false);
+        Ok(write!(out, "{}", grid.text(&rows))?)
     }
 }
 

@@ -5,19 +5,25 @@ use std::io::Write;
 use super::{args::Format, record_source::Source};
 use crate::{
     formats::robots::Reading,
-    program::console::{Cell, Colour, Column, Error, Screen, Table},
+    program::console::Error,
     records::{
         record::{Robots, Violation, csv, rule_line},
         tally::FORM,
         violations::jsonl,
     },
-    review::explanation::PastForms,
+    review::{
+        explanation::PastForms,
+        report::{
+            Screen,
+            grid::{Cell, Colour, Column, Grid},
+        },
+    },
     rules::policy::{ClientIp, Policy},
 };
 
 /// Prints records as they come.
 pub(super) enum Printer {
-    Text(Columns, Table),
+    Text(Columns, Grid),
     Json,
     /// Whether the records are of other forms of closed paths.
     Csv(bool),
@@ -42,11 +48,11 @@ impl Printer {
                 Ok(Self::Csv(columns.has_form))
             }
             Format::Text => {
-                let table = columns.table(entries, Screen::of_standard_output(), is_open);
+                let grid = columns.grid(entries, Screen::of_standard_output(), is_open);
                 if is_open || !entries.is_empty() {
-                    writeln!(out, "{}", table.heading())?;
+                    writeln!(out, "{}", grid.heading())?;
                 }
-                Ok(Self::Text(columns, table))
+                Ok(Self::Text(columns, grid))
             }
         }
     }
@@ -57,8 +63,8 @@ impl Printer {
             let Entry { violation, form } = entry;
             line.clear();
             match self {
-                Self::Text(columns, table) => {
-                    line.extend(table.line(&columns.row(entry)).bytes());
+                Self::Text(columns, grid) => {
+                    line.extend(grid.line(&columns.row(entry)).bytes());
                     line.push(b'\n');
                 }
                 Self::Json if entry.is_of_form() => {
@@ -115,13 +121,13 @@ impl Columns {
         Self { columns, has_site, has_form, has_short_times: false }
     }
 
-    /// The table for these records. Times are short where that saves a cell from a cut.
-    fn table(&mut self, entries: &[Entry<'_>], screen: Screen, more_rows: bool) -> Table {
+    /// The columns for these records. Times are short where that saves a cell from a cut.
+    fn grid(&mut self, entries: &[Entry<'_>], screen: Screen, more_rows: bool) -> Grid {
         let rows =
             |columns: &Self| -> Vec<_> { entries.iter().map(|entry| columns.row(entry)).collect() };
         let mut cells = rows(self);
         if let Some(width) = screen.width
-            && (more_rows || !Table::fits(&self.columns, &cells, width))
+            && (more_rows || !Grid::fits(&self.columns, &cells, width))
         {
             self.has_short_times = true;
             if let Some(time) = self.columns.first_mut() {
@@ -129,7 +135,7 @@ impl Columns {
             }
             cells = rows(self);
         }
-        Table::fit(&self.columns, &cells, screen, more_rows)
+        Grid::fit(&self.columns, &cells, screen, more_rows)
     }
 
     /// The row of a record.

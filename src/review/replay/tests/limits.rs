@@ -143,7 +143,7 @@ fn requests_beyond_limits_are_those_of_the_proxy_at_the_logged_times() {
         prop_assert_eq!(records, expected_records);
         let found = tally.crawlers().into_iter().map(|(site, client, one)| {
             let key = (site.to_owned(), client.name.to_owned(), client.claimant.standing());
-            (key, (one.requests, one.limited))
+            (key, (one.requests, one.of(Verdict::Limit)))
         });
         prop_assert_eq!(&found.collect::<Limited>(), &expected);
         for (requests, limited) in expected.values() {

@@ -2,12 +2,12 @@
 
 use super::{
     highlights::LEAST_JUDGED,
-    model::{CrawlerRow, NO_NAME, PathRow, Review, RuleRow},
+    model::{CrawlerRow, Exchange, NO_NAME, PathRow, Review, RuleRow},
 };
 use crate::{
     records::{record::rule_line, tally::FORM},
     review::report::{
-        Cell, Count, Document, Kind, Section, Table, Tally,
+        Cell, Count, Document, Section, Table, Tally,
         number::{change, count, grouped, ratio, share},
         over_time::over_time,
     },
@@ -105,18 +105,21 @@ fn lead(review: &Review<'_>) -> Vec<String> {
 fn glance(review: &Review<'_>) -> Section {
     let (now, before) = (&review.total, &review.total_before);
     let row = |name: &str, now: u64, before: u64| -> [Cell; 4] {
-        let (then, change) = match review.is_compared {
-            true => (grouped(before), change(now, before)),
-            false => ("-".to_owned(), "-".to_owned()),
-        };
-        [name.into(), grouped(now).into(), then.into(), change.into()]
+        let before = Some(before).filter(|_| review.is_compared);
+        let then = before.map_or_else(|| Cell::number("-"), Cell::from);
+        [name.into(), now.into(), then, Cell::Number(review.change(now, before))]
     };
     let of = |tally: &Tally| share(tally.all.violations, tally.all.requests);
     let then = if review.is_compared { of(before) } else { "-".to_owned() };
     let rows = [
         row("Requests of crawlers and other programs", now.all.requests, before.all.requests),
         row("Violations", now.all.violations, before.all.violations),
-        ["  share of the requests".into(), of(now).into(), then.into(), "".into()],
+        [
+            "  share of the requests".into(),
+            Cell::Number(of(now)),
+            Cell::Number(then),
+            Cell::number(""),
+        ],
         row("  by clients that never read robots.txt", now.never, before.never),
         row("  by clients that read an older edition", now.older, before.older),
         row("  by clients that read this edition", now.current, before.current),
@@ -125,13 +128,8 @@ fn glance(review: &Review<'_>) -> Section {
         row("Fetches of robots.txt", now.fetches, before.fetches),
         row("Requests of people", review.people.0, review.people.1),
     ];
-    let columns = [
-        ("", Kind::Name),
-        ("now", Kind::Number),
-        ("before", Kind::Number),
-        ("change", Kind::Number),
-    ];
-    let mut section = Section::new("At a glance", Table::new(columns).with(rows.len(), rows));
+    let table = Table::new(["", "now", "before", "change"], rows.len(), rows);
+    let mut section = Section::new("At a glance", table);
     if now.limited > 0 {
         section = section.remark(format!(
             "{} beyond the rate limits of the policy, which are no violations.",
@@ -168,12 +166,11 @@ fn highlights(review: &Review<'_>) -> Section {
         let numbers = format!("{broken} of {} against the rules", count(judged, "request"));
         rows.push(row(one, "behaves best", numbers));
     }
-    let columns = [("crawler", Kind::Name), ("", Kind::Name), ("", Kind::Name)];
-    let mut section = Section::new("Worth a look", Table::new(columns).with(rows.len(), rows))
-        .remark(format!(
-            "\"Behaves best\" is the lowest share of requests against the rules, of crawlers with \
+    let table = Table::new(["crawler", "", ""], rows.len(), rows);
+    let mut section = Section::new("Worth a look", table).remark(format!(
+        "\"Behaves best\" is the lowest share of requests against the rules, of crawlers with \
              {LEAST_JUDGED} judged requests or more."
-        ));
+    ));
     if let Some(more) = new.len().checked_sub(MOST_NEW + 1) {
         let sentence = format!("{} more new offenders are not shown.", grouped(more as u64 + 1));
         section = section.remark(sentence);
@@ -188,50 +185,36 @@ fn times(review: &Review<'_>) -> Section {
 fn crawlers(review: &Review<'_>, most: usize) -> Section {
     let row = |row: &CrawlerRow<'_>| -> [Cell; 6] {
         let Count { requests, violations } = row.now.all;
+        let change = review.change(violations, Some(row.before.all.violations));
         [
             row.name().into(),
-            grouped(requests).into(),
-            grouped(violations).into(),
-            share(violations, requests).into(),
-            review.change(violations, Some(row.before.all.violations)).into(),
+            requests.into(),
+            violations.into(),
+            Cell::Number(share(violations, requests)),
+            Cell::Number(change),
             Cell::Trend(row.bars.clone()),
         ]
     };
-    let columns = [
-        ("crawler", Kind::Name),
-        ("requests", Kind::Number),
-        ("violations", Kind::Number),
-        ("share", Kind::Number),
-        ("change", Kind::Number),
-        ("trend", Kind::Trend),
-    ];
+    let headings = ["crawler", "requests", "violations", "share", "change", "trend"];
     let here = review.crawlers.iter().filter(|row| row.now.all.requests > 0);
-    Section::new("Crawlers", Table::new(columns).with(most, here.map(row)))
+    Section::new("Crawlers", Table::new(headings, most, here.map(row)))
 }
 
 fn conduct(review: &Review<'_>, most: usize) -> Section {
     let row = |row: &CrawlerRow<'_>| -> [Cell; 8] {
         let Tally { all, fetches, never, older, current, too_soon, .. } = &row.now;
-        let numbers = [*fetches, *never, *older, *current, *too_soon].map(grouped);
-        let [fetches, never, older, current, too_soon] = numbers.map(Cell::from);
+        let numbers = [*fetches, *never, *older, *current, *too_soon].map(Cell::from);
+        let [fetches, never, older, current, too_soon] = numbers;
         // Nothing was checked where nothing is known.
         let whole = if row.now.confirmed + row.now.contradicted > 0 { all.requests } else { 0 };
-        let confirmed = share(row.now.confirmed, whole).into();
-        let contradicted = share(row.now.contradicted, whole).into();
+        let confirmed = Cell::Number(share(row.now.confirmed, whole));
+        let contradicted = Cell::Number(share(row.now.contradicted, whole));
         [row.name().into(), fetches, never, older, current, too_soon, confirmed, contradicted]
     };
-    let columns = [
-        ("crawler", Kind::Name),
-        ("fetches", Kind::Number),
-        ("never", Kind::Number),
-        ("older", Kind::Number),
-        ("this", Kind::Number),
-        ("too soon", Kind::Number),
-        ("confirmed", Kind::Number),
-        ("false", Kind::Number),
-    ];
+    let headings =
+        ["crawler", "fetches", "never", "older", "this", "too soon", "confirmed", "false"];
     let here = review.crawlers.iter().filter(|row| row.now.all.requests > 0);
-    Section::new("What they had read", Table::new(columns).with(most, here.map(row))).remark(
+    Section::new("What they had read", Table::new(headings, most, here.map(row))).remark(
         "Fetches of robots.txt; violations after reading never, an older or this edition; requests \
          before the pace allowed them; shares of requests whose claim is confirmed or false. False \
          claims are of impostors, and count only in their own rows.",
@@ -250,51 +233,40 @@ fn rules(review: &Review<'_>, most: usize) -> Section {
         };
         let Count { violations, .. } = row.now;
         let change = review.change(violations, Some(row.before.violations));
-        [rule.into(), grouped(violations).into(), change.into(), Cell::Bar(violations, largest)]
+        place(rule, (violations, largest), change)
     };
-    Section::new("Rules", places("rule").with(most, review.rules.iter().map(row)))
+    let headings = ["rule", "violations", "change", ""];
+    Section::new("Rules", Table::new(headings, most, review.rules.iter().map(row)))
 }
 
 fn paths(review: &Review<'_>, most: usize) -> Section {
     let largest = review.paths.first().map_or(0, |row| row.now);
     let rows = review.paths.iter().map(|row| -> [Cell; 4] {
         let path = row.path().unwrap_or("other paths").to_owned();
-        let change = review.change(row.now, row.before);
-        [path.into(), grouped(row.now).into(), change.into(), Cell::Bar(row.now, largest)]
+        place(path, (row.now, largest), review.change(row.now, row.before))
     });
-    Section::new("Paths", places("path").with(most, rows))
+    Section::new("Paths", Table::new(["path", "violations", "change", ""], most, rows))
 }
 
-fn places(heading: &'static str) -> Table {
-    Table::new([
-        (heading, Kind::Code),
-        ("violations", Kind::Number),
-        ("change", Kind::Number),
-        ("", Kind::Bar),
-    ])
+fn place(name: String, (violations, most): (u64, u64), change: String) -> [Cell; 4] {
+    [Cell::Code(name), violations.into(), Cell::Number(change), Cell::Bar(violations, most)]
 }
 
 fn operators(review: &Review<'_>, most: usize) -> Section {
     let rows = review.operators.iter().map(|row| -> [Cell; 5] {
-        let none = || "-".to_owned();
-        let per_visit = ratio(row.now.requests, row.now.visits).unwrap_or_else(none);
-        let before = ratio(row.before.requests, row.before.visits).unwrap_or_else(none);
+        let per_visit = |one: Exchange| {
+            Cell::Number(ratio(one.requests, one.visits).unwrap_or_else(|| "-".to_owned()))
+        };
         [
             row.operator.clone().into(),
-            grouped(row.now.requests).into(),
-            grouped(row.now.visits).into(),
-            per_visit.into(),
-            before.into(),
+            row.now.requests.into(),
+            row.now.visits.into(),
+            per_visit(row.now),
+            per_visit(row.before),
         ]
     });
-    let columns = [
-        ("operator", Kind::Name),
-        ("requests", Kind::Number),
-        ("visits", Kind::Number),
-        ("requests per visit", Kind::Number),
-        ("before", Kind::Number),
-    ];
-    Section::new("Crawl to refer", Table::new(columns).with(most, rows)).remark(
+    let headings = ["operator", "requests", "visits", "requests per visit", "before"];
+    Section::new("Crawl to refer", Table::new(headings, most, rows)).remark(
         "Requests of an operator's crawlers, and visits of people that its pages sent here.",
     )
 }

@@ -6,7 +6,7 @@ use super::model::{Following, Score};
 use crate::{
     base::text::Text,
     review::report::{
-        Cell, Count, Document, Kind, Section, Table,
+        Cell, Count, Document, Section, Table,
         number::{change, count, grouped, ratio, share},
         over_time::over_time,
     },
@@ -48,47 +48,44 @@ fn facts(score: &Score<'_>) -> Section {
         true => change(now, before),
         false => "-".to_owned(),
     };
-    let row = |name: &str, value: String, note: String| -> [Cell; 3] {
+    fn row(name: &str, value: impl Into<Cell>, note: impl Into<Cell>) -> [Cell; 3] {
         [name.into(), value.into(), note.into()]
-    };
+    }
     let none = String::new;
     let rate = ratio(now.all.requests, score.span.hours()).unwrap_or_default();
     let busiest = score.busiest.map_or_else(none, |(hour, requests)| {
         format!("most: {} at {}", grouped(requests), hour.strftime("%F %H:%M"))
     });
-    let share_of = |part| share(part, now.all.requests);
+    let of_all = Cell::Number(share(now.all.violations, now.all.requests));
     let too_soon = match now.too_soon {
         0 => none(),
         _ => format!("{} of the judged requests", share(now.too_soon, now.judged)),
     };
     // Nothing was checked where nothing is confirmed.
-    let claims = share(now.confirmed, if now.confirmed > 0 { now.own() } else { 0 });
+    let checked = if now.confirmed > 0 { now.own() } else { 0 };
+    let claims = Cell::Number(share(now.confirmed, checked));
     let open = match now.open() {
         0 => none(),
         open => format!("{} not checked, or without a way to check", count(open, "request")),
     };
-    let limited = (now.limited > 0)
-        .then(|| row("Beyond your limits", grouped(now.limited), "no violations".to_owned()));
+    let limited =
+        (now.limited > 0).then(|| row("Beyond your limits", now.limited, "no violations"));
+    let violations = now.all.violations;
     let rows = [
-        row("Requests", grouped(now.all.requests), compared(now.all.requests, before.all.requests)),
-        row("  an hour", rate, busiest),
-        row(
-            "Violations",
-            grouped(now.all.violations),
-            compared(now.all.violations, before.all.violations),
-        ),
-        row("  share of the requests", share_of(now.all.violations), none()),
-        row("  had never read robots.txt", grouped(now.never), none()),
-        row("  had read an older edition", grouped(now.older), none()),
-        row("  had read this edition", grouped(now.current), none()),
-        row("Fetches of robots.txt", grouped(reading.fetches), often(score)),
-        row("Too soon for the pace", grouped(now.too_soon), too_soon),
+        row("Requests", now.all.requests, compared(now.all.requests, before.all.requests)),
+        row("  an hour", Cell::Number(rate), busiest),
+        row("Violations", violations, compared(violations, before.all.violations)),
+        row("  share of the requests", of_all, ""),
+        row("  had never read robots.txt", now.never, ""),
+        row("  had read an older edition", now.older, ""),
+        row("  had read this edition", now.current, ""),
+        row("Fetches of robots.txt", reading.fetches, often(score)),
+        row("Too soon for the pace", now.too_soon, too_soon),
         row("Claim confirmed", claims, open),
-        row("Claims of impostors", grouped(score.impostors.requests), impostors(score)),
+        row("Claims of impostors", score.impostors.requests, impostors(score)),
     ];
-    let rows: Vec<_> = rows.into_iter().chain(limited).collect();
-    let columns = [("", Kind::Name), ("", Kind::Number), ("", Kind::Name)];
-    Section::new("In figures", Table::new(columns).with(rows.len(), rows))
+    let rows = rows.into_iter().chain(limited);
+    Section::new("In figures", Table::new(["", "", ""], usize::MAX, rows))
 }
 
 /// How often the file is read.
@@ -130,10 +127,9 @@ fn reasons(score: &Score<'_>) -> Section {
     reasons.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
     let most = reasons.first().map_or(0, |(_, number)| *number);
     let rows = reasons.iter().map(|(reason, number)| -> [Cell; 3] {
-        [reason.to_string().into(), grouped(*number).into(), Cell::Bar(*number, most)]
+        [Cell::code(reason.as_str()), (*number).into(), Cell::Bar(*number, most)]
     });
-    let columns = [("reason", Kind::Code), ("violations", Kind::Number), ("", Kind::Bar)];
-    Section::new("Violations by kind", Table::new(columns).with(reasons.len(), rows))
+    Section::new("Violations by kind", Table::new(["reason", "violations", ""], usize::MAX, rows))
 }
 
 fn following(score: &Score<'_>) -> Section {
@@ -146,7 +142,7 @@ fn following(score: &Score<'_>) -> Section {
         let edition = format!("{} ({})", one.site, one.edition);
         [edition.into(), one.from.strftime("%F %H:%M").to_string().into(), read.into()]
     };
-    let columns = [("new edition", Kind::Name), ("since", Kind::Name), ("read", Kind::Name)];
     let rows = score.following.iter().map(row);
-    Section::new("Following changes of robots.txt", Table::new(columns).with(usize::MAX, rows))
+    let table = Table::new(["new edition", "since", "read"], usize::MAX, rows);
+    Section::new("Following changes of robots.txt", table)
 }

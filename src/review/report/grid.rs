@@ -1,61 +1,77 @@
-//! A table that fits a width: the most important columns first, long cells cut.
+//! Rows of cells that fit a width: the most important columns first, long cells cut.
 
-use std::io::{self, Write};
+use std::iter;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::screen::Screen;
-
 /// The blanks between two columns.
-const GAP: usize = 2;
+pub(super) const GAP: usize = 2;
 /// The width up to which columns are aligned where nothing is cut: one long cell is no reason to
 /// widen every line.
 const MOST_ALIGNED: usize = 48;
 /// The end of a cut cell.
 const CUT: char = '…';
 
+/// The place where text is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Its columns; `None` for a pipe or a file, where nothing is cut.
+    pub width: Option<usize>,
+    /// Whether it shows colours.
+    pub has_colours: bool,
+}
+
 /// A column.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Column {
-    pub(crate) heading: &'static str,
-    /// The order in which columns get room; 0 is the first.
-    pub(crate) rank: u8,
+pub struct Column {
+    /// The heading.
+    pub heading: &'static str,
+    /// The order in which columns get room; one with 0 always gets some.
+    pub rank: u8,
     /// The width with which a long column is still of use.
-    pub(crate) least: usize,
-    pub(crate) is_number: bool,
+    pub least: usize,
+    /// Whether its cells stand to the right.
+    pub is_number: bool,
 }
 
 impl Column {
-    pub(crate) const fn text(heading: &'static str, rank: u8, least: usize) -> Self {
+    /// A column of texts.
+    pub const fn text(heading: &'static str, rank: u8, least: usize) -> Self {
         Self { heading, rank, least, is_number: false }
     }
 
-    pub(crate) const fn number(heading: &'static str, rank: u8, least: usize) -> Self {
+    /// A column of numbers.
+    pub const fn number(heading: &'static str, rank: u8, least: usize) -> Self {
         Self { heading, rank, least, is_number: true }
     }
 }
 
 /// A cell.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cell {
-    pub(crate) text: String,
+pub struct Cell {
+    /// The text.
+    pub text: String,
     /// The characters at the end that stay when the cell is cut.
-    pub(crate) kept_end: usize,
-    pub(crate) colour: Colour,
+    pub kept_end: usize,
+    /// The colour.
+    pub colour: Colour,
 }
 
 /// The colour of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Colour {
+pub enum Colour {
+    /// That of the other text.
     #[default]
     None,
+    /// Yellow.
     Yellow,
+    /// Red.
     Red,
 }
 
 /// The columns that are shown, with their widths.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub struct Grid {
     columns: Vec<(usize, Column, usize)>,
     is_cut: bool,
     has_colours: bool,
@@ -67,10 +83,10 @@ impl From<String> for Cell {
     }
 }
 
-impl Table {
-    /// The table for these rows. Without a width, nothing is left out and nothing is cut. With
+impl Grid {
+    /// The columns for these rows. Without a width, nothing is left out and nothing is cut. With
     /// `more_rows`, rows will follow that are not known yet.
-    pub(crate) fn fit(
+    pub fn fit(
         columns: &[Column],
         rows: &[Vec<Cell>],
         Screen { width, has_colours }: Screen,
@@ -88,26 +104,32 @@ impl Table {
         Self { columns: columns.collect(), is_cut: width.is_some(), has_colours }
     }
 
-    /// Prints the heading and these rows.
-    pub(crate) fn print(&self, rows: &[Vec<Cell>], out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}", self.heading())?;
-        rows.iter().try_for_each(|row| writeln!(out, "{}", self.line(row)))
+    /// The heading and these rows, a line for each.
+    pub fn text(&self, rows: &[Vec<Cell>]) -> String {
+        let rows = rows.iter().map(|row| self.line(row));
+        iter::once(self.heading()).chain(rows).map(|line| line + "\n").collect()
     }
 
     /// Whether these columns fit the width uncut.
-    pub(crate) fn fits(columns: &[Column], rows: &[Vec<Cell>], width: usize) -> bool {
+    pub fn fits(columns: &[Column], rows: &[Vec<Cell>], width: usize) -> bool {
         let natural = natural(columns, rows, false);
         natural.iter().sum::<usize>() + GAP * natural.len().saturating_sub(1) <= width
     }
 
     /// The line of headings.
-    pub(crate) fn heading(&self) -> String {
+    pub fn headings(&self) -> String {
         let cells = self.columns.iter().map(|(_, column, _)| Cell::from(column.heading.to_owned()));
-        let line = self.join(cells.collect::<Vec<_>>().iter());
+        self.join(cells.collect::<Vec<_>>().iter())
+    }
+
+    /// The line of headings, set off from the rows.
+    pub fn heading(&self) -> String {
+        let line = self.headings();
         if self.has_colours { format!("\x1b[1m{line}\x1b[0m") } else { line }
     }
 
-    pub(crate) fn line(&self, row: &[Cell]) -> String {
+    /// The line of a row.
+    pub fn line(&self, row: &[Cell]) -> String {
         self.join(self.columns.iter().filter_map(|(at, ..)| row.get(*at)))
     }
 
@@ -157,8 +179,7 @@ fn shares(columns: &[Column], natural: &[usize], width: usize) -> Vec<Option<usi
     for &at in &ranked {
         let (Some(column), Some(&natural)) = (columns.get(at), natural.get(at)) else { continue };
         let least = natural.min(column.least.max(column.heading.width()));
-        let is_first = room == width + GAP;
-        if is_first || least + GAP <= room {
+        if column.rank == 0 || least + GAP <= room {
             room = room.saturating_sub(least + GAP);
             widths[at] = Some(least);
         }
@@ -208,8 +229,8 @@ mod tests {
 
     use super::*;
 
-    const fn screen(width: Option<usize>, has_colours: bool) -> Screen {
-        Screen { width, has_colours }
+    const fn screen(width: Option<usize>) -> Screen {
+        Screen { width, has_colours: false }
     }
 
     fn row(cells: &[&str]) -> Vec<Cell> {
@@ -240,8 +261,8 @@ mod tests {
             (Some(7), ["WHO", "GPTBot", "x"]),
             (Some(3), ["WHO", "GPTBot", "x"]),
         ] {
-            let table = Table::fit(&columns, &rows, screen(width, false), false);
-            let lines = [table.heading(), table.line(&rows[0]), table.line(&rows[1])];
+            let grid = Grid::fit(&columns, &rows, screen(width), false);
+            let lines = [grid.heading(), grid.line(&rows[0]), grid.line(&rows[1])];
             assert_eq!(lines, expected, "{width:?}");
         }
     }
@@ -266,9 +287,10 @@ mod tests {
         let columns = [Column::text("A", 0, 3), Column::text("B", 1, 3)];
         let cell = Cell { text: "block".to_owned(), colour: Colour::Red, kept_end: 0 };
         let rows = [vec![cell, Cell::from("x".to_owned())]];
-        let table = Table::fit(&columns, &rows, screen(Some(40), true), false);
-        assert_eq!(table.line(&rows[0]), "\x1b[31mblock\x1b[0m  x");
-        assert_eq!(table.heading(), "\x1b[1mA      B\x1b[0m");
+        let grid =
+            Grid::fit(&columns, &rows, Screen { has_colours: true, ..screen(Some(40)) }, false);
+        assert_eq!(grid.line(&rows[0]), "\x1b[31mblock\x1b[0m  x");
+        assert_eq!(grid.heading(), "\x1b[1mA      B\x1b[0m");
     }
 
     proptest! {
@@ -281,8 +303,8 @@ mod tests {
             let columns: Vec<_> =
                 least.iter().zip([2, 0, 3, 1]).map(|(&least, rank)| Column::text("H", rank, least)).collect();
             let rows = [cells.iter().map(|text| Cell { kept_end: 3, ..text.clone().into() }).collect()];
-            let table = Table::fit(&columns, &rows, screen(Some(width), false), false);
-            prop_assert!(table.line(&rows[0]).width() <= width);
+            let grid = Grid::fit(&columns, &rows, screen(Some(width)), false);
+            prop_assert!(grid.line(&rows[0]).width() <= width);
         }
     }
 }
