@@ -212,6 +212,13 @@ fn a_desk_that_may_not_write_hands_out_the_lines() {
     assert_eq!(send(&beadle, "/change", &fields, "same-origin").status, 403);
     assert_eq!(policy(&beadle), before);
 
+    // A closed path has no end.
+    let args =
+        ["block", "GPTBot", "--site", "site.example", "--path", "/x", "--for", "1d", "--yes"];
+    let both = beadle.verb(&args);
+    assert_eq!((both.status.code(), &policy(&beadle)), (Some(2), &before));
+    assert!(text(&both).contains("leave out --for"), "{}", text(&both));
+
     // What can't be written is handed out as a patch.
     let real = beadle.folder().join("real.yaml");
     fs::rename(beadle.policy_file(), &real).expect("ours");

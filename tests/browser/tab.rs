@@ -195,7 +195,7 @@ impl Tab {
         }
     }
 
-    /// The serious and critical violations that axe-core finds, with three elements of each.
+    /// The violations that axe-core finds, with three elements of each.
     /// With `is_dark`, only what depends on colours.
     pub(crate) fn axe(&mut self, axe: &Axe, is_dark: bool) -> Vec<String> {
         let frame = self.call("Page.getFrameTree", json!({}));
@@ -260,7 +260,6 @@ const RUN_AXE: &str = "(isDark => axe.run(document, {
     resultTypes: ['violations'], preload: false, iframes: false,
     ...(isDark ? { runOnly: ['color-contrast', 'link-in-text-block'] } : {}),
 }).then(found => found.violations
-    .filter(one => ['serious', 'critical'].includes(one.impact))
     .flatMap(one => one.nodes.slice(0, 3).map(node =>
         `${one.id} (${one.impact}, ${one.nodes.length} times) ${node.target.join(' ')}: `
         + `${node.html.slice(0, 200)} | `

@@ -67,7 +67,7 @@ pub(super) struct BlockArgs {
     #[arg(long, value_name = "PATTERN")]
     path: Option<String>,
     /// End after this time, for example 7d.
-    #[arg(long = "for", value_name = "DURATION", value_parser = duration, conflicts_with = "path")]
+    #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     within: Option<SignedDuration>,
 }
 
@@ -138,6 +138,10 @@ fn duration(text: &str) -> Result<SignedDuration, String> {
 }
 
 pub(super) fn block(args: &BlockArgs, out: &mut dyn Write) -> Result<Exit, Error> {
+    if args.path.is_some() && args.within.is_some() {
+        let why = "--path: robots.txt knows no end of a rule; leave out --for, and end it with 'beadle unblock'";
+        return Err(Error::Refused(why.to_owned()));
+    }
     let until = end(args.within)?;
     let act = Act::Mode { mode: args.mode, until, path: args.path.clone() };
     run(&args.common, act, out)
