@@ -22,7 +22,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("serving", &["gate", "edge", "proxy", "decide"], 8_569),
     ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_561),
     ("desk", &["admin", "pages", "api"], 9_984),
-    ("program", &["console", "service", "cli"], 9_986),
+    ("program", &["console", "service", "cli"], 9_987),
 ];
 
 /// The rooms of the base; every room may use them.

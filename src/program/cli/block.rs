@@ -139,7 +139,8 @@ fn duration(text: &str) -> Result<SignedDuration, String> {
 
 pub(super) fn block(args: &BlockArgs, out: &mut dyn Write) -> Result<Exit, Error> {
     if args.path.is_some() && args.within.is_some() {
-        let why = "--path: robots.txt knows no end of a rule; leave out --for, and end it with 'beadle unblock'";
+        let why = "--path: robots.txt knows no end of a rule; leave out --for, and end it with \
+                   'beadle unblock'";
         return Err(Error::Refused(why.to_owned()));
     }
     let until = end(args.within)?;
