@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::need;
 
 /// The deadline of every answer, ample even on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Nothing of the machine's user, nothing from outside: no name but the listener's has an address.
 const FLAGS: [&str; 12] = [

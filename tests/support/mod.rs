@@ -54,7 +54,7 @@ pub(crate) const GROUPS: &str = "
 ";
 
 /// The deadline of every wait, ample even on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Polls until there is a value; panics with `what` at the deadline.
 pub(crate) fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
