@@ -217,7 +217,7 @@ fn follow(beadle: &Beadle, links: &[&str]) -> String {
         let page = Request::get(path).host("localhost").field("Accept", "text/html");
         let answer = page.send(beadle.admin);
         assert_eq!(answer.status, 200, "{path}");
-        String::from_utf8_lossy(&answer.body).into_owned()
+        answer.text()
     };
     let mut page = get("/");
     for link in links {
@@ -225,15 +225,8 @@ fn follow(beadle: &Beadle, links: &[&str]) -> String {
         let target = targets.map(|one| one.replace("&#38;", "&")).find(|one| one.starts_with(link));
         page = get(&target.unwrap_or_else(|| panic!("no link to {link}: {page}")));
     }
-    let text: String = page
-        .split('<')
-        .map(|part| part.split_once('>').map_or(part, |it| it.1))
-        .fold(String::new(), |mut all, part| {
-            all.push_str(part);
-            all.push(' ');
-            all
-        });
-    words(&text)
+    let texts = page.split('<').map(|part| part.split_once('>').map_or(part, |it| it.1));
+    words(&texts.collect::<Vec<_>>().join(" "))
 }
 
 /// The text with single spaces.

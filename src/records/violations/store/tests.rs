@@ -396,7 +396,7 @@ fn a_database_that_is_lost_between_a_write_and_its_end_is_noticed() {
         let mut appender = appender(&path);
         appender.append(&batch(0..3)).expect("added");
         lose(&path, &other);
-        // So does a write, before the files are looked at again.
+        // A write empties the log too, and looks at the files afterwards.
         appender.empty_log().expect("the open file takes it");
         let error = appender.append(&batch(3..5)).expect_err("it would be lost");
         assert_eq!(error.obstacle, obstacle);
