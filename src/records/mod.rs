@@ -5,7 +5,7 @@
 //! ```text
 //! tally ─▶ record ─▶ counts ─▶ clickhouse ─▶ forward ─▶ violations
 //!          record ─▶ lines ─▶ forward
-//!          spool ─▶ forward
+//!          lines ─▶ spool ─▶ forward
 //! ```
 
 pub mod clickhouse; // records, counts and editions that many nodes share

@@ -386,7 +386,7 @@ fn a_full_spool_drops_and_counts_exactly() {
 }
 
 #[test]
-fn a_damaged_segment_is_set_aside_and_its_records_are_counted() {
+fn a_damaged_batch_is_set_aside_and_its_records_are_counted() {
     let origin = Origin::plain();
     let Some(mut server) = ClickHouse::start() else { return };
     server.kill();
@@ -395,15 +395,13 @@ fn a_damaged_segment_is_set_aside_and_its_records_are_counted() {
     beadle.wait_for_metric("beadle_records_stored_total", 30.0);
     beadle.stop();
     let spool = beadle.folder().join("spool");
-    let files = fs::read_dir(&spool).expect("a folder").map(|entry| entry.expect("one").path());
-    let segment = files.filter(|path| path.extension().is_some_and(|ending| ending == "segment"));
-    let segment = segment.max_by_key(|path| path.metadata().map_or(0, |found| found.len()));
-    let segment = segment.expect("there is one");
-    let mut bytes = fs::read(&segment).expect("it is there");
+    let database = spool.join("spool.db");
+    let mut bytes = fs::read(&database).expect("it is there");
     // Rows of records alone have it; paths stand in the counts too, which may come first.
     let at = bytes.windows(8).position(|part| part == b"\"schema\"").expect("records are in it");
     bytes[at] ^= 1;
-    fs::write(&segment, &bytes).expect("it is ours");
+    fs::write(&database, &bytes).expect("it is ours");
+    fs::write(spool.join("0000000000000001-1-3.segment"), "rows").expect("it is ours");
     server.start_again();
     let beadle = beadle.restarted();
     wait_for("what is whole", || (beadle.metric("beadle_spool_records") == 0.0).then_some(()));
@@ -412,7 +410,10 @@ fn a_damaged_segment_is_set_aside_and_its_records_are_counted() {
         Some(beadle.metric("beadle_spool_lost_records_total")).filter(|&lost| lost > 0.0)
     });
     assert_eq!(ids(&server).len() as f64 + lost, 30.0);
-    assert!(segment.with_extension("damaged").exists());
+    let files = fs::read_dir(&spool).expect("a folder").map(|entry| entry.expect("one").path());
+    let aside = files.filter(|path| path.extension().is_some_and(|ending| ending == "damaged"));
+    assert_eq!(aside.count(), 1);
+    beadle.wait_for_stderr("spool.older");
 }
 
 #[test]

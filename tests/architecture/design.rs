@@ -122,15 +122,15 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
         "exchange/member.rs gate/record.rs forward/forwarder.rs violations/store/appender.rs \
          alerts/event.rs report/terms/id.rs",
     ),
-    ("crc32fast", "spool/frame.rs"),
+    ("crc32fast", "spool"),
     ("hashbrown", "tally/ counts/ record/block/ replay/"),
     ("indexmap", "tally/ counts/ record/block/"),
     ("flate2", "replay/log_file.rs"),
     ("zstd", "replay/log_file.rs"),
     ("zip", "report/bundle/archive.rs"),
     ("redis", "exchange/"),
-    ("rusqlite", "violations/store/"),
-    ("rustix", "cli/store.rs cli/serve.rs service/descriptors.rs violations/store/"),
+    ("rusqlite", "lines/database.rs spool violations/store/"),
+    ("rustix", "cli/store.rs cli/serve.rs service/descriptors.rs lines/database.rs"),
     ("prometheus", "metrics/"),
     ("axum", "admin/ pages/ api/ cli/demo.rs"),
     ("hyper", "decide/ admin/"),
@@ -143,7 +143,7 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
     ("clap_mangen", "manual/"),
     (
         "tracing",
-        "decide/ connections/ tls/ acme/ tally/ record/ lines/ forward/ violations/ evidence/ \
+        "decide/ connections/ tls/ acme/ tally/ record/ lines/ spool forward/ violations/ evidence/ \
          conduct/ alerts/ publication/ exchange/ gate/ edge/ proxy/ console/log_lines.rs \
          console/start.rs admin/ pages/ api/ service/ cli/",
     ),

@@ -72,7 +72,11 @@ fn crates_clocks_sockets_and_effects_have_their_rooms() {
             "use pingora::Error;",
             "the crate 'pingora' is known in edge/ and proxy/ only",
         ),
-        ("records/violations/a.rs", "use rusqlite as sql;", "known in violations/store/ only"),
+        (
+            "records/violations/a.rs",
+            "use rusqlite as sql;",
+            "known in lines/database.rs and spool and violations/store/ only",
+        ),
         ("rules/policy/a.rs", "fn f() { serde_yaml::from_str(x) }", "policy/yaml.rs and import/"),
         ("program/cli/serve.rs", "use {axum};", "admin/ and pages/ and api/ and cli/demo.rs only"),
         ("rules/enforce/a.rs", "#[tokio::main] fn f() {}", "the crate 'tokio' is known in"),

@@ -50,7 +50,7 @@ families! {
         refused: Counters = "beadle_clickhouse_refused_rows_total" ()
             "Rows that ClickHouse refuses for ever; they were set aside.",
         lost: Counters = "beadle_spool_lost_records_total" ()
-            "Violations in damaged segments of the spool.",
+            "Violations that damage to the spool lost.",
         failures: Counters = "beadle_clickhouse_failures_total" (code)
             "Requests to ClickHouse that failed, by code.",
     }

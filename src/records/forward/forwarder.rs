@@ -35,23 +35,7 @@ impl Forwarder {
     /// # Errors
     /// Where another process uses the spool, or its folder cannot be written.
     pub fn start(settings: Settings) -> Result<(Self, Forwarding), Error> {
-        let (spool, recovery) = Spool::open(&settings.folder, settings.limit)?;
-        if recovery.segments > 0 {
-            tracing::info!(
-                code = "spool.recovered",
-                segments = recovery.segments,
-                records = recovery.records,
-                torn_bytes = recovery.torn,
-                "the spool of an earlier run has records to send"
-            );
-        }
-        for path in &recovery.damaged {
-            let segment = path.display();
-            tracing::error!(
-                code = "spool.damaged", %segment,
-                "a segment of the spool is damaged: what is whole in it is sent"
-            );
-        }
+        let spool = Spool::open(&settings.folder, settings.limit)?;
         let node = settings.node.clone();
         let forwarding = Forwarding::start(spool, settings)?;
         let forwarder = Self {

@@ -55,10 +55,6 @@ impl Forwarding {
         if self.shared.close(until) && sender.join().is_err() {
             tracing::error!(code = "spool.panicked", "the sender to ClickHouse panicked");
         }
-        // A sealed segment tells exactly what damage costs. One that is not is sealed by the next start.
-        if let Some(mut spool) = self.shared.spool.try_lock() {
-            let _ = spool.seal();
-        }
         let Status { waiting, bytes, .. } = self.status();
         if waiting > 0 {
             tracing::warn!(

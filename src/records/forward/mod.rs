@@ -1,7 +1,7 @@
 //! Batches on their way to ClickHouse: onto the disk first, which acknowledges them, then to the server.
 //!
 //! A [`Forwarder`] belongs to the thread that empties the queue of records. It turns a batch into rows
-//! and appends them to the spool, all or none. A thread of this room sends the segments of the spool in
+//! and appends them to the spool, all or none. A thread of this room sends the frames of the spool in
 //! order, removes what the server took, and keeps the rest while the server is away, hung, slow or full.
 //! Rows have keys of their own, so a retry changes nothing: of counts by hour, each row has the whole
 //! count of this run. Rows that the server refuses for ever are set aside. [`Forwarding`] tells how it goes.

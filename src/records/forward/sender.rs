@@ -7,7 +7,7 @@ use std::{
 
 use crate::records::{
     clickhouse::{Client, Error, Failure, migrate},
-    spool::{Contents, SEGMENT, Sealed},
+    spool::{PORTION, Spool},
 };
 
 use super::{
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(200);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The most bytes that are sent together.
-const LARGEST: u64 = 4 * SEGMENT;
+const LARGEST: u64 = 4 * PORTION;
 /// The most rows in a row that are set aside. Where the server refuses more, the fault is not in the
 /// rows, and they wait.
 const REFUSALS: u32 = 1000;
@@ -80,7 +80,7 @@ impl Sender {
             is_migrated: false,
             had_tables: false,
             shipment: None,
-            most: SEGMENT,
+            most: PORTION,
             refusals: 0,
             retention,
         }
@@ -100,7 +100,7 @@ impl Sender {
                 }
                 Err(stop) => {
                     match stop {
-                        Stop::Server(error) => self.note(&error),
+                        Stop::Server(error) => self.failed(&error),
                         Stop::Disk(error) => self.shared.troubled(error.code(), error.to_string()),
                     }
                     if self.shared.is_closing() {
@@ -176,57 +176,44 @@ impl Sender {
         Ok(client)
     }
 
-    /// Reads the next segments. Rows that wait in an open segment for long enough come along.
+    /// Reads the next rows, once they waited for long enough or are many.
     fn load(&self) -> Result<Option<Shipment>, crate::records::record::Error> {
         let mut spool = self.shared.spool.lock();
-        if spool.sealed() == 0 {
-            // A clock that went back makes it old enough.
-            let age = spool.open_since().map(|since| since.elapsed().unwrap_or(LINGER));
-            if age.is_some_and(|age| age >= LINGER || self.shared.is_closing()) {
-                spool.seal()?;
-            }
-        }
-        let segments = spool.oldest(self.most);
-        self.shared.note(&spool);
-        drop(spool);
-        if segments.is_empty() {
-            return Ok(None);
-        }
-        let read = |sealed: Sealed| {
-            let contents = sealed.read().unwrap_or_else(|error| {
-                tracing::error!(code = "spool.unreadable", %error, "a segment cannot be read");
-                sealed.lost()
-            });
-            (sealed, contents)
-        };
-        let segments: Vec<(Sealed, Contents)> = segments.into_iter().map(read).collect();
-        Ok(Some(Shipment::new(segments)))
+        // A clock that went back makes them old enough.
+        let age = spool.since().map(|since| since.elapsed().unwrap_or(LINGER));
+        let is_due = age.is_some_and(|age| {
+            age >= LINGER || spool.bytes() >= PORTION || self.shared.is_closing()
+        });
+        let frames = if is_due { spool.oldest(self.most)? } else { Vec::new() };
+        self.note(&mut spool);
+        Ok((!frames.is_empty()).then(|| Shipment::new(frames)))
     }
 
-    /// Removes the segments that the server took, and sets damaged ones aside.
+    /// Removes what the server took, and sets damaged frames aside.
     fn unload(&mut self) -> Result<(), crate::records::record::Error> {
         let Some(shipment) = &mut self.shipment else { return Ok(()) };
         let mut spool = self.shared.spool.lock();
-        while let Some((sealed, lost)) = shipment.segments.first() {
-            if lost.frames == 0 {
-                spool.remove(sealed)?;
-            } else {
-                let aside = spool.set_aside(sealed)?;
-                self.shared.count(|status| status.lost += lost.records);
-                tracing::error!(
-                    code = "spool.damaged",
-                    records = lost.records,
-                    frames = lost.frames,
-                    segment = %aside.display(),
-                    "a damaged segment of the spool lost records: it is set aside"
-                );
-            }
-            shipment.segments.remove(0);
+        while let Some(frame) = shipment.frames.iter_mut().find(|frame| frame.is_damaged) {
+            let aside = spool.set_aside(frame)?;
+            frame.is_damaged = false;
+            self.shared.count(|status| status.lost += u64::from(frame.records));
+            tracing::error!(
+                code = "spool.damaged", records = frame.records, file = %aside.display(),
+                "a damaged batch in the spool is lost: it is set aside"
+            );
         }
-        self.shared.note(&spool);
+        spool.remove(&shipment.frames)?;
+        self.note(&mut spool);
         drop(spool);
         self.shipment = None;
         Ok(())
+    }
+
+    /// Notes the state of the spool.
+    fn note(&self, spool: &mut Spool) {
+        let lost = spool.take_lost();
+        self.shared.count(|status| status.lost += lost);
+        self.shared.note(spool);
     }
 
     fn refuse(&self, row: &crate::records::clickhouse::Insert, error: &Error) {
@@ -253,11 +240,11 @@ impl Sender {
     }
 
     /// Notes a failure, and prepares for the next try.
-    fn note(&mut self, error: &Error) {
+    fn failed(&mut self, error: &Error) {
         if matches!(error.failure, Failure::Missing) {
             self.is_migrated = false;
         }
-        self.most = SEGMENT;
+        self.most = PORTION;
         self.shared.failed(error);
     }
 }

@@ -1,4 +1,4 @@
-//! Segments on their way: their rows by table, sent piece by piece.
+//! Frames on their way: their rows by table, sent piece by piece.
 //!
 //! A piece that was taken is not sent again. A piece with a row that the server refuses is halved until
 //! the row stands alone.
@@ -7,7 +7,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use crate::records::{
     clickhouse::{Attempt, Client, Error, Insert, Table},
-    spool::{Contents, Sealed, Totals},
+    spool::Waiting,
 };
 
 /// How long the server may take for one piece.
@@ -15,11 +15,10 @@ pub(super) const DEADLINE: Duration = Duration::from_secs(30);
 /// How often rows are refused before the one at fault is looked for.
 const TRIES: u32 = 3;
 
-/// Segments on their way.
+/// Frames on their way.
 #[derive(Debug)]
 pub(super) struct Shipment {
-    /// The segments, with what each has lost.
-    pub(super) segments: Vec<(Sealed, Totals)>,
+    pub(super) frames: Vec<Waiting>,
     pieces: VecDeque<Piece>,
 }
 
@@ -44,25 +43,19 @@ pub(super) enum Progress {
 }
 
 impl Shipment {
-    /// The rows of these segments.
-    pub(super) fn new(segments: Vec<(Sealed, Contents)>) -> Self {
-        let is_old = segments.iter().any(|(sealed, _)| sealed.is_old);
+    pub(super) fn new(frames: Vec<Waiting>) -> Self {
+        let is_old = frames.iter().any(|frame| frame.is_old);
         let attempt = if is_old { Attempt::Again } else { Attempt::First };
         let mut rows = Table::ALL.map(|table| (table, Vec::new()));
-        for (_, contents) in &segments {
-            for frame in contents.frames() {
-                let table = rows.iter_mut().find(|(table, _)| table.number() == frame.kind);
-                if let Some((_, rows)) = table {
-                    rows.extend_from_slice(frame.bytes);
-                }
+        for frame in frames.iter().filter(|frame| !frame.is_damaged) {
+            let table = rows.iter_mut().find(|(table, _)| table.number() == frame.kind);
+            if let Some((_, rows)) = table {
+                rows.extend_from_slice(&frame.bytes);
             }
         }
         let full = rows.into_iter().filter(|(_, rows)| !rows.is_empty());
         let piece = |(table, rows)| Piece { insert: Insert { table, rows }, attempt, tries: 0 };
-        Self {
-            pieces: full.map(piece).collect(),
-            segments: segments.into_iter().map(|(sealed, read)| (sealed, read.lost)).collect(),
-        }
+        Self { pieces: full.map(piece).collect(), frames }
     }
 
     /// Sends the next piece.

@@ -31,7 +31,7 @@ pub struct Status {
     pub failures: BTreeMap<&'static str, u64>,
     /// The rows that the server refuses; they were set aside.
     pub refused: u64,
-    /// The records that damaged segments lost.
+    /// The records that damage to the spool lost.
     pub lost: u64,
     /// The records that the retention removed from the server.
     pub removed: u64,

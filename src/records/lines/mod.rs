@@ -10,6 +10,7 @@
 //! violations, the policy, requests.
 
 mod buffer; // the lines that wait, with exact counts
+mod database; // what stops a file that SQLite uses
 mod file; // rules for files: mode, folder, identity
 mod life; // the life of a queue, and its troubles
 mod log; // the door: takes lines, never waits
@@ -18,6 +19,7 @@ mod output; // an open file or standard output
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::database::database_failure;
 pub use self::{
     file::{FILE_MODE, Stamp, check_folder, folder_of, identity},
     life::{MESSAGE_INTERVAL, Phase, STALL, is_due},

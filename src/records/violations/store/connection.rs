@@ -8,8 +8,7 @@ use std::{
 };
 
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, Params, Row, Transaction, TransactionBehavior,
-    config::DbConfig, ffi,
+    Connection, OpenFlags, Params, Row, Transaction, TransactionBehavior, config::DbConfig,
 };
 
 use super::{
@@ -19,7 +18,7 @@ use super::{
 use crate::records::{
     clickhouse::Reader,
     counts::CountsInMemory,
-    lines::{FILE_MODE, Stamp, check_folder, folder_of},
+    lines::{FILE_MODE, Stamp, check_folder, database_failure},
     record::{Error, Obstacle},
 };
 
@@ -152,21 +151,22 @@ impl Store {
     }
 
     pub(super) fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Self, Error> {
-        let connection =
-            Connection::open_with_flags(path, flags).map_err(|error| failure(path, error))?;
+        let connection = Connection::open_with_flags(path, flags)
+            .map_err(|error| database_failure(path, error))?;
         Self::over(connection, path, busy)
     }
 
     /// An empty database in memory, in place of a file that does not exist.
     pub(super) fn in_memory(path: &Path) -> Result<Self, Error> {
-        let connection = Connection::open_in_memory().map_err(|error| failure(path, error))?;
+        let connection =
+            Connection::open_in_memory().map_err(|error| database_failure(path, error))?;
         let mut store = Self::over(connection, path, READER_BUSY)?;
         store.attempt(migrations::migrate)?;
         Ok(store)
     }
 
     fn over(connection: Connection, path: &Path, busy: Duration) -> Result<Self, Error> {
-        connection.busy_timeout(busy).map_err(|error| failure(path, error))?;
+        connection.busy_timeout(busy).map_err(|error| database_failure(path, error))?;
         // A batch takes twenty statements. With fewer places than that, each would be parsed anew.
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(Self {
@@ -242,7 +242,7 @@ impl Store {
         &mut self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
     ) -> Result<T, Error> {
-        work(&mut self.connection).map_err(|error| failure(&self.path, error))
+        work(&mut self.connection).map_err(|error| database_failure(&self.path, error))
     }
 
     /// Does the work in one transaction: all of it, or none.
@@ -280,7 +280,7 @@ impl Store {
 
     /// The failure of this database that an error of SQLite stands for.
     pub(super) fn failure(&self, error: rusqlite::Error) -> Error {
-        failure(&self.path, error)
+        database_failure(&self.path, error)
     }
 }
 
@@ -301,39 +301,4 @@ fn save_orphaned_log(path: &Path) -> Result<(), Error> {
         "the write-ahead log of a database that is gone was moved aside"
     );
     Ok(())
-}
-
-/// The extended codes of writes that the system refuses.
-const NOT_WRITTEN: [i32; 3] =
-    [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_TRUNCATE];
-
-/// Whether the file system of a file is mounted read-only.
-fn is_mounted_read_only(path: &Path) -> bool {
-    let found = rustix::fs::statvfs(folder_of(path));
-    found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))
-}
-
-/// The failure of a database that an error of SQLite stands for.
-pub(super) fn failure(path: &Path, error: rusqlite::Error) -> Error {
-    let code = error.sqlite_error().map(|error| error.extended_code);
-    let obstacle = match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Obstacle::Locked,
-        Some(ErrorCode::DiskFull) => Obstacle::Full,
-        // The index of the write-ahead log gets its room before it is used.
-        _ if code == Some(ffi::SQLITE_IOERR_SHMSIZE) => Obstacle::Full,
-        Some(ErrorCode::NotADatabase) => Obstacle::NoDatabase,
-        Some(ErrorCode::DatabaseCorrupt) => Obstacle::Corrupt(error.to_string()),
-        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            match is_mounted_read_only(path) {
-                true => Obstacle::ReadOnly,
-                false => Obstacle::Denied,
-            }
-        }
-        // SQLite hides the reason of the system: a quota, a limit of file sizes, a failing disk.
-        _ if code.is_some_and(|code| NOT_WRITTEN.contains(&code)) => {
-            Obstacle::NotWritten(error.to_string())
-        }
-        _ => Obstacle::Failed(error.to_string()),
-    };
-    Error::new(path, obstacle)
 }

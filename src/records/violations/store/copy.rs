@@ -12,8 +12,11 @@ use rusqlite::{
     backup::{Backup, StepResult},
 };
 
-use super::connection::{Store, failure};
-use crate::records::record::{Error, Obstacle};
+use super::connection::Store;
+use crate::records::{
+    lines::database_failure,
+    record::{Error, Obstacle},
+};
 
 /// The pages that are copied at once: 4 MiB.
 const STEP: i32 = 1024;
@@ -52,7 +55,7 @@ impl Store {
     fn copy_pages(&self, to: &Path) -> Result<(), Error> {
         let failed = |error: rusqlite::Error| match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => self.failure(error),
-            _ => failure(to, error),
+            _ => database_failure(to, error),
         };
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut target = Connection::open_with_flags(to, flags).map_err(failed)?;
@@ -75,7 +78,7 @@ impl Store {
 /// Turns the copied pages into a file that needs no other one, checks it, and returns its size.
 fn finish(copy: &Path, records: u64) -> Result<u64, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let failed = |error| failure(copy, error);
+    let failed = |error| database_failure(copy, error);
     let connection = Connection::open_with_flags(copy, flags).map_err(failed)?;
     // The writer's first start turns write-ahead logging on again.
     connection.pragma_update(None, "journal_mode", "delete").map_err(failed)?;

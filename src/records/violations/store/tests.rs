@@ -47,7 +47,7 @@ fn a_write_that_the_system_refuses_names_what_to_look_at() {
         (rusqlite::ffi::SQLITE_READONLY, "store.denied"),
     ] {
         let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
-        let error = super::connection::failure(Path::new("x.db"), error);
+        let error = crate::records::lines::database_failure(Path::new("x.db"), error);
         assert_eq!(error.code(), expected, "{code}: {error}");
         assert_eq!(
             error.to_string().contains("quota"),
