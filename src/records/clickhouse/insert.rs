@@ -13,8 +13,7 @@ use crate::{
 };
 
 use super::{
-    origin::Origin,
-    rows::{self, Row},
+    rows::{self, Origin, Row},
     tables::Table,
 };
 

@@ -12,7 +12,7 @@ pub use self::{
     client::{Attempt, Client, Settings},
     failure::{Error, Failure},
     insert::{Insert, Portion, inserts},
-    origin::Origin,
+    rows::Origin,
     schema::migrate,
     tables::{RECORD_HOURS, Table},
 };
@@ -25,7 +25,6 @@ mod counts; // counts by hour, read into memory
 mod failure; // failures, with the server's own words
 mod insert; // rows of one table, ready to be sent
 mod known_names; // the names in records and counts
-mod origin; // the source of rows
 mod periods; // the periods of all nodes as those of the fleet
 mod publications; // editions with their periods in the fleet
 mod reader; // who answers questions

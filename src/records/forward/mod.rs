@@ -17,7 +17,6 @@ pub use self::{forwarder::Forwarder, forwarding::Forwarding, state::Status};
 mod forwarder; // the writer's side: batches into the spool
 mod forwarding; // the sending thread
 mod old_days; // old days, dropped
-mod refusals; // rows that the server refuses, set aside
 mod sender; // the thread that sends
 mod shipment; // segments on their way, piece by piece
 mod state; // what both sides share, and how it goes

@@ -1,19 +1,22 @@
 //! The thread that sends segments in order, and tries again for as long as it takes.
 
 use std::{
+    fs::OpenOptions,
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use crate::records::{
-    clickhouse::{Client, Error, Failure, migrate},
+    clickhouse::{Client, Error, Failure, Insert, migrate},
     spool::{PORTION, Spool},
 };
 
 use super::{
     Settings,
     old_days::Retention,
-    refusals,
     shipment::{DEADLINE, Progress, Shipment},
     state::Shared,
 };
@@ -30,6 +33,8 @@ const LARGEST: u64 = 4 * PORTION;
 /// The most rows in a row that are set aside. Where the server refuses more, the fault is not in the
 /// rows, and they wait.
 const REFUSALS: u32 = 1000;
+/// The most bytes of a file of rows that were set aside. Further ones are only counted.
+const LARGEST_FILE: u64 = 16 << 20;
 
 /// The sender.
 #[derive(Debug)]
@@ -216,10 +221,10 @@ impl Sender {
         self.shared.note(spool);
     }
 
-    fn refuse(&self, row: &crate::records::clickhouse::Insert, error: &Error) {
+    fn refuse(&self, row: &Insert, error: &Error) {
         self.shared.count(|status| status.refused += 1);
         let table = row.table.name();
-        match refusals::set_aside(&self.settings.folder, row) {
+        match set_aside(&self.settings.folder, row) {
             Ok(file) => tracing::error!(
                 code = "clickhouse.row_refused", table, file = %file.display(), %error,
                 "ClickHouse refuses a row: it is set aside"
@@ -247,4 +252,17 @@ impl Sender {
         self.most = PORTION;
         self.shared.failed(error);
     }
+}
+
+/// Appends the row to the file of its table, and returns the file.
+fn set_aside(folder: &Path, insert: &Insert) -> io::Result<PathBuf> {
+    let path = folder.join(format!("refused-{}.jsonl", insert.table.name()));
+    let mut options = OpenOptions::new();
+    let mut file = options.append(true).create(true).mode(0o600).open(&path)?;
+    if file.metadata()?.len() + insert.rows.len() as u64 > LARGEST_FILE {
+        return Err(io::Error::other("the file of refused rows is full (move it away)"));
+    }
+    file.write_all(&insert.rows)?;
+    file.sync_data()?;
+    Ok(path)
 }

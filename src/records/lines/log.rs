@@ -18,8 +18,7 @@ use crate::{
 };
 
 use super::{
-    buffer::State,
-    life::Phase,
+    life::{Phase, is_due},
     output::{LogTarget, Output},
 };
 
@@ -50,6 +49,47 @@ struct Queue {
     wake: Condvar,
     finished: Condvar,
     metrics: Arc<Metrics>,
+}
+
+/// The state behind the lock of a log.
+#[derive(Debug, Default)]
+struct State {
+    /// The waiting lines.
+    lines: Vec<u8>,
+    waiting: u64,
+    /// The lines that the writer took and has not written, and the bytes of all that it took.
+    taken: u64,
+    taken_bytes: usize,
+    /// The number of waiting bytes that wakes the writer.
+    wake_at: usize,
+    phase: Phase,
+    /// The start of the write in progress.
+    writing_since: Option<Instant>,
+    /// The failure that stops the writing at present.
+    trouble: Option<Error>,
+    /// The lines that were dropped and in no message yet.
+    untold: u64,
+    /// The time of the last message about dropped lines, and about a failure.
+    told: [Option<Instant>; 2],
+}
+
+impl State {
+    /// Why a line finds no room at present.
+    fn cause(&self) -> &'static str {
+        self.phase.cause(self.trouble.as_ref(), self.writing_since)
+    }
+
+    /// Whether it is time for another message about dropped lines. Returns their number since the
+    /// last one.
+    fn drops_to_tell(&mut self, now: Instant) -> Option<u64> {
+        let is_due = self.untold > 0 && is_due(&mut self.told[0], now);
+        is_due.then(|| std::mem::take(&mut self.untold))
+    }
+
+    /// Whether it is time for another message about a failure that lasts.
+    fn may_complain(&mut self, now: Instant) -> bool {
+        is_due(&mut self.told[1], now)
+    }
 }
 
 impl Log {

@@ -9,7 +9,6 @@
 //! May use: record (for the failures of files), metrics. Must not know: the content of lines,
 //! violations, the policy, requests.
 
-mod buffer; // the lines that wait, with exact counts
 mod database; // what stops a file that SQLite uses
 mod file; // rules for files: mode, folder, identity
 mod life; // the life of a queue, and its troubles

@@ -19,8 +19,7 @@ pub use self::{
     fill::Removed,
     history::History,
     notes::NoteCounts,
-    on_damage::OnDamage,
-    sink::{Settings, Sink},
+    sink::{OnDamage, Settings, Sink},
     store::{CompactionPlan, DatabaseCopy, Examination, Fault, Location, Store, Table},
     waiting::Record,
 };
@@ -32,7 +31,6 @@ mod json_log; // records as JSON lines
 pub mod jsonl; // JSON lines: one record a line, read back with a filter
 mod lane; // a queue with its writer
 mod notes; // editions, quarantine and fetches that wait for the database
-mod on_damage; // what happens to a damaged database
 mod queue; // bounded, between the requests and one writer
 mod relay; // notes into the local database, records on their way to ClickHouse
 mod retention; // how many old records may go, and when

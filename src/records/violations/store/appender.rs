@@ -19,11 +19,10 @@ use super::{
     files::{Checkpoint, Files},
     hosts,
     inspection::{Inspection, inspect},
-    leaps,
-    limits::Limits,
-    policies, probes, quarantine, record_rows,
+    leaps, policies, probes, quarantine, record_rows,
     rollups::{self, BatchNumber},
     unkept,
+    upkeep::Limits,
 };
 use crate::records::{
     record::{Error, Obstacle, Overflow, Violation},

@@ -13,7 +13,7 @@ use super::{connection::Store, values};
 use crate::{
     base::text::Text,
     formats::robots::OriginFile,
-    records::record::{Edition, Error, Unread, Violation},
+    records::record::{Edition, EditionPeriod, Error, Unread, Violation},
 };
 
 /// The periods of editions; [`edition`] reads the columns in this order.
@@ -111,6 +111,36 @@ impl Store {
         let until: Option<i64> = statement.query_row([since, last], |row| row.get(0))?;
         let until = until.map(|until| values::timestamp(until, 0)).transpose()?;
         Ok((found, until.map(|until| Unread { until, before: last })))
+    }
+
+    /// The latest periods of a site's editions that were in force at `since` or later, the latest
+    /// first and no more than `most`.
+    pub fn edition_periods(
+        &self,
+        site: &str,
+        since: Option<Timestamp>,
+        most: usize,
+    ) -> Result<Vec<EditionPeriod>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.edition_periods(site, since, most);
+        }
+        let sql = "SELECT id, source, from_, until_, length(bytes), \
+                   iif(length(bytes) <= ?4, bytes, NULL) \
+                   FROM edition_periods JOIN editions ON id = edition \
+                   WHERE site = ?1 AND (?2 IS NULL OR until_ IS NULL OR until_ >= ?2) \
+                   ORDER BY until_ IS NULL DESC, from_ DESC, sequence DESC LIMIT ?3";
+        let since = since.map(Timestamp::as_millisecond);
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.all(sql, params![site, since, most, EditionPeriod::LARGEST as i64], |row| {
+            Ok(EditionPeriod {
+                id: row.get(0)?,
+                source: row.get(1)?,
+                from: values::time(row, 2)?,
+                until: values::moment(row, 3)?,
+                length: values::count(row, 4)?,
+                bytes: row.get::<_, Option<Vec<u8>>>(5)?.map(Into::into),
+            })
+        })
     }
 
     /// The editions whose hash begins with `prefix`, each once, in the order of their ids; only

@@ -6,7 +6,7 @@
 //! In a fleet, records, counts and editions are in a ClickHouse server that all nodes share. A [`Store`]
 //! then asks that server, with the same meaning; the file has what this node alone needs.
 
-pub(super) use self::{appender::Appender, limits::Limits};
+pub(super) use self::{appender::Appender, upkeep::Limits};
 pub use self::{
     compaction::CompactionPlan,
     connection::Store,
@@ -23,7 +23,6 @@ mod connection; // an open database: checks, errors
 mod copy; // a copy of a database in use
 mod count_questions; // questions to the counts by hour, answered from memory
 mod damage; // a damaged database: traces of ours, moved aside
-mod edition_periods; // the periods of editions as a list
 mod editions; // editions of robots.txt and their periods
 mod examination; // whether a database holds together
 mod fetches; // each crawler's fetches of robots.txt
@@ -32,7 +31,6 @@ mod find_name; // the names in the database
 mod hosts; // the site of each host
 mod inspection; // damage to a database in use
 mod leaps; // jumps of the clock
-mod limits; // limits of age and of size
 mod location; // a file, and a server that many nodes share
 mod migrations; // the tables, and their versions
 mod policies; // the policies that came into force
@@ -44,7 +42,7 @@ mod removal; // old rows that go
 mod rollups; // counts by hour as rows
 mod search; // the way through the records that a filter may list
 mod unkept; // records that were not kept, counted
-mod upkeep; // old rows, a piece between batches
+mod upkeep; // limits of age and of size; old rows, a piece between batches
 mod values; // the values of columns
 
 #[cfg(test)]
