@@ -5,7 +5,8 @@
 //! judges each request by the published rules, and logs or blocks violations.
 //!
 //! The modules below are streets of rooms, in the order of the data flow. A room may use rooms of its own
-//! street and of those above, never of those below. The `mod.rs` of a street is the map of its rooms.
+//! street and of those above, never of those below. The `mod.rs` of a street is the map of its rooms; an
+//! arrow there leads from a room to one that uses it.
 //!
 //! # Words
 //!
@@ -30,16 +31,16 @@ pub mod advice; // help with rules before they are in force: lint, diff, import,
 
 pub mod records; // what is kept of requests: counts, violations, editions
 
-pub mod clients; // who a client is, and how it behaves
+pub mod clients; // whether a crawler is genuine, and how clients behave: fetches, pace, violations, limits
 
 pub mod outside; // certificates, alerts, a policy on a web server
 
-pub mod state; // the state in force, here and at all nodes of a fleet
+pub mod state; // the state in force: reloads, files and health of origins, editions, the nodes of a fleet
 
-pub mod serving; // the way of a request
+pub mod serving; // the way of a request: connection, decision, answer or origin
 
 pub mod review; // reports, explanations, replays, tests of a policy, audits
 
-pub mod desk; // the admin listener: pages and JSON
+pub mod desk; // the admin listener: pages with tables and charts, JSON
 
-pub mod program; // verbs, and the server as a whole
+pub mod program; // the verbs of the command line with what they print, and the server as a whole

@@ -7,9 +7,9 @@
 //! ```
 
 pub mod comparison; // two policies or two files of rules, by their meaning
-pub mod edit; // changes of a policy that keep every other byte of its text
+pub mod edit; // entries added to the text of a policy, with every other byte kept
 pub mod fronts; // what servers in front make of the answers
-pub mod import; // rules of other programs as a policy
-pub mod lint; // faults of meaning in policies and robots.txt files
+pub mod import; // rules of other programs as a policy: nginx, Apache, Anubis, ai.robots.txt, robots.txt
+pub mod lint; // faults of meaning: rules that others cover, keys without effect, risky settings
 pub mod manual; // pages for man, made of arguments and keys
 pub mod starter; // a first policy, made of a few answers

@@ -7,7 +7,7 @@
 //! whole_file
 //! ```
 
-pub mod connections; // connections accepted beside the proxy's
+pub mod connections; // sockets accepted for pages and for questions of other servers
 pub mod diagnostic; // one finding that an operator can act on
 pub mod escape; // foreign bytes made safe to show
 pub mod fetch; // the one HTTP client

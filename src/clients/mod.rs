@@ -6,5 +6,5 @@
 //! evidence   conduct     do not know each other
 //! ```
 
-pub mod conduct; // the behaviour of clients: fetches, pace, violations
-pub mod evidence; // the identity of clients: lists, names, keys
+pub mod conduct; // what clients did: fetches, pace, rate limits, ladder, breaker, people first
+pub mod evidence; // whether a crawler is genuine: lists, DNS names and keys, fetched, kept and asked

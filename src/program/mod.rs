@@ -6,6 +6,6 @@
 //! console ─▶ service ─▶ cli
 //! ```
 
-pub mod cli; // one file for each verb
+pub mod cli; // one file for each verb: arguments, work, what is printed
 mod console; // what several verbs read, write and ask for
 mod service; // the server as a whole

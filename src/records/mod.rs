@@ -8,11 +8,11 @@
 //!          lines ─▶ spool ─▶ forward
 //! ```
 
-pub mod clickhouse; // records, counts and editions that many nodes share
-pub mod counts; // counts by hour as they were written, and the answers to questions
+pub mod clickhouse; // rows, tables and SQL of the server that many nodes share
+pub mod counts; // counts by hour read into memory, and the answers to questions
 pub mod forward; // batches on their way to ClickHouse, by the spool
 pub mod lines; // lines on their way to a file or to standard output
 pub mod record; // the records and what else is kept, as values; failures of files and databases
 pub mod spool; // frames of bytes that wait on the disk
-pub mod tally; // requests counted by hour, until they are written
+pub mod tally; // requests counted by hour before they are written: by series, place, people
 pub mod violations; // the records: queue, SQLite store, queries, damage, retention

@@ -8,6 +8,6 @@
 //! ```
 
 pub mod decide; // other servers ask and answer themselves
-mod edge; // connections of clients, before they are requests
-pub mod gate; // the path of every request
-pub mod proxy; // the edge on pingora
+mod edge; // connections before they are requests: handshakes, limits, HTTP/1 and HTTP/2
+pub mod gate; // the request as data: site, client, decision, the answer, tags, record
+pub mod proxy; // requests and responses on pingora: forwarding, header fields, upgrades

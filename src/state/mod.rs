@@ -6,6 +6,6 @@
 //! publication, fleet ─▶ exchange
 //! ```
 
-pub mod exchange; // the exchange with the other nodes of a fleet
-pub mod fleet; // what the nodes of a fleet tell each other
-pub mod publication; // the state in force, swapped whole: policy, files of the origins, editions
+pub mod exchange; // what this node sends and receives over the server of its fleet
+pub mod fleet; // what nodes tell each other, as values, and what follows from it
+pub mod publication; // the state in force, swapped whole: policy, files and health of origins, editions
