@@ -148,7 +148,6 @@ fn cut(bytes: &[u8], limit: usize) -> usize {
     (limit.saturating_sub(3)..=limit).rev().find(|&at| !is_continuation(at)).unwrap_or(limit)
 }
 
-/// Printable ASCII.
 pub(crate) fn is_printable(byte: u8) -> bool {
     matches!(byte, b' '..=b'~')
 }

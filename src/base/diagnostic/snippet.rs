@@ -26,9 +26,7 @@ pub(super) struct Snippet {
 struct Cell {
     /// `None` for an octet that is no character.
     character: Option<char>,
-    /// As it is shown.
     text: String,
-    /// In columns.
     width: usize,
 }
 

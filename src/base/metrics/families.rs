@@ -133,7 +133,6 @@ families! {
     }
 }
 
-/// Registers the time of decisions.
 pub(super) fn register_decisions(registry: &Registry) -> prometheus::Result<Histogram> {
     let options = HistogramOpts::new(
         "beadle_decision_duration_seconds",

@@ -30,7 +30,6 @@ macro_rules! families {
         }
 
         impl $families {
-            /// Registers every family.
             pub(super) fn register(registry: &Registry) -> prometheus::Result<Self> {
                 let families = Self {
                     $($($method: Counters::new(

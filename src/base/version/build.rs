@@ -62,7 +62,6 @@ impl Sources {
         Self::packaged(folder).or_else(|| Self::checked_out(folder)).unwrap_or_default()
     }
 
-    /// Sources from a registry.
     fn packaged(folder: &Path) -> Option<Self> {
         let file = folder.join(".cargo_vcs_info.json");
         let text = fs::read_to_string(&file).ok()?;

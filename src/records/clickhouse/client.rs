@@ -89,7 +89,6 @@ impl Client {
         self.0.settings.to_string()
     }
 
-    /// The name of the database.
     pub(super) fn database(&self) -> &str {
         &self.0.settings.database
     }

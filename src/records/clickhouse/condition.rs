@@ -45,7 +45,6 @@ impl Conditions {
         self.require(format_args!("lower({column}) = {}", text(&wanted.to_ascii_lowercase())));
     }
 
-    /// Requires the names of the filter.
     pub(super) fn require_names(&mut self, filter: &Filter) {
         let Filter { site, product_token, purpose, action, .. } = filter;
         self.require_name("site", site.as_ref());
@@ -67,7 +66,6 @@ impl Display for Conditions {
     }
 }
 
-/// A text as a literal.
 pub(super) fn text(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0"))
 }
@@ -101,7 +99,6 @@ pub(super) fn of_hours<'a>(hours: impl Iterator<Item = &'a i64>) -> Conditions {
     conditions
 }
 
-/// Numbers as the content of a list.
 fn list(numbers: impl IntoIterator<Item = impl ToString>) -> String {
     numbers.into_iter().map(|one| one.to_string()).collect::<Vec<_>>().join(", ")
 }

@@ -227,7 +227,6 @@ fn violation(row: Vec<Value>) -> Option<(u64, Violation)> {
     Some((sequence, Violation::read(&mut columns).ok()?))
 }
 
-/// The next value of a row.
 fn next<T: DeserializeOwned>(
     columns: &mut std::vec::IntoIter<Value>,
 ) -> Result<T, serde_json::Error> {
@@ -275,7 +274,6 @@ fn time(filter: &Filter) -> Option<u64> {
     u64::from_str_radix(&format!("{first}{second}"), 16).ok()
 }
 
-/// The value of a column in a group.
 const fn value(column: RecordColumn) -> &'static str {
     match column {
         RecordColumn::ProductToken => "any(product_token)",
@@ -283,7 +281,6 @@ const fn value(column: RecordColumn) -> &'static str {
     }
 }
 
-/// The key of a group.
 const fn key(column: RecordColumn) -> &'static str {
     match column {
         RecordColumn::ProductToken => "lower(product_token)",

@@ -24,7 +24,6 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// The values of a row.
 pub(super) type Row<'a> = Vec<Value<'a>>;
 
 /// The bits of a sequence number below the time.

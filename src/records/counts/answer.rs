@@ -157,7 +157,6 @@ impl Table {
         Groups::of_all(&self.series.rules, &RULE, &question.by, |_| true)
     }
 
-    /// Which kinds are violations.
     fn violations(&self) -> Vec<bool> {
         self.series.kinds.iter().map(|kind| self.series.is_violation(kind)).collect()
     }

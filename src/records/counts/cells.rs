@@ -55,7 +55,6 @@ impl Gathered {
 }
 
 impl Counts {
-    /// The sum of several hours.
     pub(super) fn sum<'a>(hours: impl Iterator<Item = &'a Self>) -> Self {
         let mut gathered = Gathered::default();
         for hour in hours {

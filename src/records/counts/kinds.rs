@@ -29,11 +29,9 @@ pub(crate) const KIND: [Dimension; 9] = [
     Dimension::Reason,
     Dimension::ReadState,
 ];
-/// The values of a rule.
 pub(crate) const RULE: [Dimension; 4] =
     [Dimension::Edition, Dimension::Directive, Dimension::Pattern, Dimension::Line];
 
-/// The values of a series.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SeriesTexts<'a> {
     /// In the order of [`KIND`].
@@ -48,7 +46,6 @@ pub(super) type Kind = [u32; KIND.len()];
 /// The numbers of the values of a rule, in the order of [`RULE`]; the last one is the line itself.
 pub(super) type Rule = [u32; RULE.len()];
 
-/// The known series.
 #[derive(Debug, Default)]
 pub(super) struct AllSeries {
     /// The kind and the rule of each, by the id in the database.
@@ -108,7 +105,6 @@ impl AllSeries {
         at.map_or("", |at| self.get(dimension, kind[at]))
     }
 
-    /// A text by its number.
     fn get(&self, dimension: Dimension, number: u32) -> &str {
         match is_name(dimension) {
             true => &self.names[number as usize].0,

@@ -5,7 +5,6 @@ use std::hash::{Hash, Hasher};
 use hashbrown::DefaultHashBuilder;
 use indexmap::{Equivalent, IndexSet};
 
-/// Keys by number.
 pub(super) type Keys<K> = IndexSet<K, DefaultHashBuilder>;
 
 /// A name in any case of its ASCII letters. Its first spelling is shown.

@@ -33,7 +33,6 @@ pub(crate) struct Table {
 /// What is read of an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Requests by series.
     Requests,
     /// Violations by path and by network.
     Places,
@@ -93,7 +92,6 @@ impl Table {
         self.series.find(id)
     }
 
-    /// Takes in a series.
     pub(crate) fn learn(&mut self, id: i64, texts: &SeriesTexts<'_>) -> Pair {
         self.series.add(id, texts)
     }

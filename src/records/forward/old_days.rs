@@ -28,7 +28,6 @@ const BY_DAY: [&str; 7] = [
 ];
 const BY_MONTH: [&str; 2] = [Table::CountedHours.name(), Table::Overflow.name()];
 
-/// The schedule.
 #[derive(Debug)]
 pub(super) struct Retention {
     keep: Duration,

@@ -36,7 +36,6 @@ const REFUSALS: u32 = 1000;
 /// The most bytes of a file of rows that were set aside. Further ones are only counted.
 const LARGEST_FILE: u64 = 16 << 20;
 
-/// The sender.
 #[derive(Debug)]
 pub(super) struct Sender {
     shared: Arc<Shared>,
@@ -61,7 +60,6 @@ impl Drop for Finish {
     }
 }
 
-/// What a step did.
 enum Step {
     /// There may be more to do.
     Sent,
@@ -69,7 +67,6 @@ enum Step {
     Idle,
 }
 
-/// What stops a step.
 enum Stop {
     Server(Error),
     Disk(crate::records::record::Error),
@@ -119,7 +116,6 @@ impl Sender {
         }
     }
 
-    /// Sends one piece.
     fn step(&mut self) -> Result<Step, Stop> {
         let client = self.client().map_err(Stop::Server)?;
         if self.shipment.is_none() {
@@ -214,7 +210,6 @@ impl Sender {
         Ok(())
     }
 
-    /// Notes the state of the spool.
     fn note(&self, spool: &mut Spool) {
         let lost = spool.take_lost();
         self.shared.count(|status| status.lost += lost);

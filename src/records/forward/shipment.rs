@@ -38,7 +38,6 @@ pub(super) enum Progress {
     Halved,
     /// The server refuses this row for ever.
     Refused(Insert, Error),
-    /// Everything was taken.
     Done,
 }
 

@@ -82,7 +82,6 @@ impl Shared {
         shared
     }
 
-    /// Notes the state of the spool.
     pub(super) fn note(&self, spool: &Spool) {
         let (waiting, since, bytes) = (spool.records(), spool.since(), spool.bytes());
         let mut news = self.news.lock();

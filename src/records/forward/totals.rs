@@ -15,11 +15,9 @@ const HOURS: usize = 3;
 pub(super) struct Totals {
     /// Requests, and those of them that were folded and dropped; of other keys, one number.
     hours: BTreeMap<Hour, HashMap<Key, [u64; 3]>>,
-    /// The latest hour that was forgotten.
     forgotten: Option<Hour>,
 }
 
-/// What is counted.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Key {
     Series(Series),

@@ -54,7 +54,6 @@ struct Queue {
 /// The state behind the lock of a log.
 #[derive(Debug, Default)]
 struct State {
-    /// The waiting lines.
     lines: Vec<u8>,
     waiting: u64,
     /// The lines that the writer took and has not written, and the bytes of all that it took.

@@ -17,7 +17,6 @@ pub(crate) const COLUMNS: &str = "schema, id, time, site, client_ip, method, hos
     reason, action, status, robots_edition, robots_line, robots_directive, robots_pattern, \
     robots_group, robots_read_state, robots_read_edition, robots_read_at";
 
-/// The value of a column.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Value<'a> {

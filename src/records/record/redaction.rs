@@ -50,7 +50,6 @@ pub fn redact_query<'a, T: AsRef<str>>(target: &'a [u8], names: &[T]) -> Cow<'a,
 #[derive(Clone, Copy)]
 enum Place {
     Path,
-    /// The name that starts here.
     Name(usize),
     Value,
 }

@@ -9,7 +9,6 @@ pub(super) const OTHER: &str = "other";
 /// The most such names that an hour counts under their own names.
 const MOST: usize = 256;
 
-/// The names of an hour.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     hour: Hour,

@@ -53,7 +53,6 @@ impl People {
     }
 }
 
-/// An hour, and its requests.
 fn parts(first: u64) -> (Hour, u32) {
     (Hour::numbered(((first >> 32) as u32).cast_signed()), first as u32)
 }

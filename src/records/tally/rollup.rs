@@ -214,7 +214,6 @@ impl Hour {
         (self.0 / HOUR) as i32 // every time stamp is within 10,000 years
     }
 
-    /// The hour of this number.
     pub(crate) const fn numbered(number: i32) -> Self {
         Self(number as i64 * HOUR)
     }
@@ -226,7 +225,6 @@ impl Hour {
 }
 
 impl SeriesKey<'_> {
-    /// The series with these values.
     pub(crate) fn to_series(self) -> Series {
         Series {
             site: self.site.into(),

@@ -63,7 +63,6 @@ struct Key {
     words: [&'static str; 6],
 }
 
-/// Counts by hour and series, merged.
 #[derive(Debug, Default)]
 pub(super) struct SeriesCounts(HashMap<(Hour, usize), (Arc<Series>, Count)>);
 

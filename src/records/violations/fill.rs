@@ -51,7 +51,6 @@ impl Fill {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Counts removed records.
     pub(super) fn count(&self, Removed { by_age, by_size, by_loss }: Removed) {
         let mut removed = self.removed.lock();
         removed.by_age += by_age;

@@ -11,7 +11,6 @@ use crate::records::{
 /// How long to wait between calls of [`Target::tend`]; a log has no work there.
 const REST: Duration = Duration::from_secs(60);
 
-/// An open log.
 #[derive(Debug)]
 pub(super) struct Log {
     output: Output,
@@ -23,7 +22,6 @@ impl Log {
         Output::open(target).map(Self::to)
     }
 
-    /// A log to an open output.
     pub(super) const fn to(output: Output) -> Self {
         Self { output, lines: Vec::new() }
     }

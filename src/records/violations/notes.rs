@@ -77,7 +77,6 @@ pub(super) struct QuarantineNote {
     /// Whether the file that was in quarantine before is released. A file that comes back after
     /// that needs an acceptance of its own, so the release is written before the new file.
     pub(super) is_released: bool,
-    /// The file that is in quarantine now.
     pub(super) file: Option<Quarantined>,
 }
 

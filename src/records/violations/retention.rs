@@ -78,7 +78,6 @@ impl Retention {
         Some(Piece { before, replaced_before, limit: allowance.min(PIECE) })
     }
 
-    /// Counts the removed records of a piece.
     pub(super) fn removed(&mut self, piece: Piece, count: u64, now: Instant) {
         let left = self.allowance.unwrap_or(0).saturating_sub(count);
         let is_over = count < piece.limit || left == 0;

@@ -31,7 +31,6 @@ const WARNING_INTERVAL: Duration = Duration::from_secs(600);
 /// What counts against the limit, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// The pages in use.
     pub(super) pages: u64,
     /// The write-ahead log.
     pub(super) log: u64,
@@ -40,7 +39,6 @@ pub(super) struct Extent {
 /// The parts of the pages in use, in bytes, approximately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// Records.
     pub(super) records: u64,
     /// The history of robots.txt, which no limit of size removes.
     pub(super) history: u64,
@@ -146,7 +144,6 @@ impl SizeLimit {
     }
 }
 
-/// A part of a size, in percent.
 const fn part(size: u64, percent: u64) -> u64 {
     size / 100 * percent
 }

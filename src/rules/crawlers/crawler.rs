@@ -164,7 +164,6 @@ impl Crawler {
         self.borrows.contains(&other.product_token)
     }
 
-    /// Its token and its aliases.
     pub(super) fn names(&self) -> impl Iterator<Item = &ProductToken> {
         std::iter::once(&self.product_token).chain(&self.aliases)
     }

@@ -41,7 +41,6 @@ pub(super) struct NameTable {
 /// The owner's number for a name, and the places where the name counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
-    /// The owner's number.
     pub(super) number: u16,
     /// The places where the name counts.
     pub(super) matching: Match,

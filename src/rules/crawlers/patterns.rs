@@ -19,7 +19,6 @@ const MAX_MATCHED: usize = 4 * 1024;
 /// The size limit of all patterns together, compiled, in bytes.
 const MAX_COMPILED: usize = 1 << 20;
 
-/// The patterns of a catalogue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Patterns {
     regex: Option<Regex>,
@@ -28,7 +27,6 @@ pub(super) struct Patterns {
 }
 
 impl Patterns {
-    /// Compiles the patterns of the crawlers that have one.
     pub(super) fn compile(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> Self {
         let (mut texts, mut numbers) = (Vec::new(), Vec::new());
         for (crawler, number) in crawlers.iter().zip(0u16..) {

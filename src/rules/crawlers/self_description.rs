@@ -90,7 +90,6 @@ impl SelfDescription {
         self.expects_name && self.words == word.ordinal
     }
 
-    /// Notes a word.
     #[inline]
     pub(super) fn note(&mut self, word: &Word, text: &[u8]) {
         let bytes = word.bytes(text);
@@ -283,7 +282,6 @@ impl SelfDescription {
     }
 }
 
-/// The shortest name of a bot.
 const MIN_BOT_NAME: usize = 5;
 
 /// Whether a word, or a part of it before a hyphen, ends like the name of a bot and has letters before

@@ -15,7 +15,6 @@ pub(super) struct Word {
     pub(super) ordinal: u32,
 }
 
-/// The extent of a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     /// The number of bytes.

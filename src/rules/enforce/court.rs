@@ -38,7 +38,6 @@ enum Binding<'r> {
     Program(Name<'r>),
     /// `*`.
     Star,
-    /// Every group.
     All,
 }
 

@@ -14,7 +14,6 @@ use crate::{
 
 use super::group::{group_names, is_bound_by_star};
 
-/// Lines by name.
 pub(super) trait Lines {
     /// The names that get lines, even if no group names them.
     fn tokens(&self) -> BTreeSet<&str>;

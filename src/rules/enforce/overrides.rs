@@ -64,7 +64,6 @@ pub fn is_quiet(
     quiet.any(|one| one.all || has_name(&one.tokens, name))
 }
 
-/// The strictest mode of a site.
 pub(super) fn strictest_mode(enforcement: &Enforcement, now: impl Fn() -> Timestamp) -> Mode {
     let overrides = enforcement.overrides.iter().filter(|one| !is_over(one.until, &now));
     overrides.map(|one| one.mode).fold(enforcement.mode, Mode::max)

@@ -36,7 +36,6 @@ pub fn publish_limits(
     group_lines::add(merged, &limits, &enforcement.star_binds, catalogue)
 }
 
-/// The limits that are published.
 struct Limits<'a> {
     enforcement: &'a Enforcement,
     catalogue: &'a Catalogue,

@@ -31,7 +31,6 @@ pub(super) struct Decider {
     clock: Arc<Clock>,
     metrics: Arc<Metrics>,
     trusted: Vec<IpNet>,
-    /// The status in place of those of refusals.
     refuse_status: Option<u16>,
     /// How long a server may keep an idle connection.
     pub(super) idle: Duration,
@@ -67,7 +66,6 @@ impl Decider {
         self.metrics.refusal(Fault::UntrustedPeer.code());
     }
 
-    /// The reply to a question.
     pub(super) fn reply(&self, mut fields: HeaderMap, peer: IpAddr) -> Response<Page> {
         if !self.is_trusted(peer) {
             return self.fail(Fault::UntrustedPeer);

@@ -29,7 +29,6 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// The status of the answer.
     pub(super) const fn status(self) -> u16 {
         self.terms().0
     }
@@ -75,7 +74,6 @@ pub(super) struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// The question of a trusted peer.
     pub(super) fn of(fields: &'a HeaderMap, peer: IpAddr) -> Result<Self, Fault> {
         let method = Method::from_bytes(the(fields, &METHOD)?);
         let method = method.map_err(|_| Fault::Refused(Refusal::AmbiguousTarget))?;

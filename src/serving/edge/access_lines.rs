@@ -15,7 +15,6 @@ use crate::{
     state::publication::Clock,
 };
 
-/// The access log of a proxy.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessLog {
     log: Arc<Log>,

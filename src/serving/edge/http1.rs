@@ -30,7 +30,6 @@ pub(super) struct Lines {
 enum End {
     /// The client sends nothing more.
     Quiet,
-    /// The body is broken.
     Broken,
 }
 

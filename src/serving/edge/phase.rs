@@ -22,7 +22,6 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-    /// Notes the end of a request.
     pub(crate) fn end_request(&self) {
         self.ended.fetch_add(1, Ordering::AcqRel);
     }

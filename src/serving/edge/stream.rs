@@ -65,7 +65,6 @@ pub(super) struct Stream {
     timer: Timer,
 }
 
-/// The body of a request.
 struct Body {
     stream: RecvStream,
     /// Held, so that the connection knows of a request in progress.

@@ -12,7 +12,6 @@ use std::{
 
 use super::timer::Timer;
 
-/// The end of a wait.
 #[derive(Debug)]
 pub(crate) struct Wait {
     start: Instant,
@@ -41,7 +40,6 @@ impl Wait {
         }
     }
 
-    /// Ends the wait.
     pub(crate) fn finish(&self) {
         self.end.store(0, Ordering::Release);
     }
@@ -59,7 +57,6 @@ impl Wait {
         Poll::Ready(())
     }
 
-    /// The end of the present wait.
     pub(super) fn end(&self) -> Option<Instant> {
         match self.end.load(Ordering::Acquire) {
             0 => None,

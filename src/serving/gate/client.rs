@@ -24,7 +24,6 @@ const MAX_HOPS: usize = 64;
 pub(super) struct Client<'a> {
     /// The requested host; `None` for HTTP/1.0 without one.
     pub(super) host: Option<Cow<'a, str>>,
-    /// Its address.
     pub(super) address: IpAddr,
     /// Whether the address belongs to the client. A trusted proxy without a report hides its
     /// client.

@@ -25,7 +25,6 @@ const MOST: usize = 1_024;
 /// The most octets of their targets and bodies.
 const MOST_OCTETS: usize = 4 << 20;
 
-/// The digits of a mark.
 const DIGITS: usize = 32;
 
 /// The refusals that may be fetched.
@@ -40,7 +39,6 @@ struct Table {
     octets: usize,
 }
 
-/// A refusal, and the target that it is for.
 #[derive(Debug)]
 struct Refused {
     answer: Answer,

@@ -74,7 +74,6 @@ pub struct Passage {
 #[derive(Debug)]
 pub(super) struct ServedAt {
     pub(super) published: Arc<Snapshot>,
-    /// The number of the site.
     pub(super) number: usize,
 }
 

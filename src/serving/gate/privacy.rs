@@ -22,7 +22,6 @@ pub(super) struct Privacy {
     key: Mutex<Key>,
 }
 
-/// The key of one day.
 #[derive(Debug, Default)]
 struct Key {
     day: i64,

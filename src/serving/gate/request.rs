@@ -32,7 +32,6 @@ pub struct Request<'a> {
 pub(super) enum Answering {
     /// Beadle, with robots.txt and with the answers of the origin.
     Beadle,
-    /// The server that asks.
     Asker,
     /// None any more: the request is one of the past.
     Past,
@@ -51,7 +50,6 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The port in the authority.
     pub(super) fn port(&self) -> Option<u16> {
         let text = str::from_utf8(self.authority?).ok()?;
         policy::split_port(text).map(|(_, port)| port)

@@ -40,7 +40,6 @@ pub(super) fn of_limited<'a>(visit: &'a Visit<'_>, decision: &Decision<'a>) -> S
     of_decision(visit, decision, visit.counted_name(decision))
 }
 
-/// The series of a violation.
 pub(super) fn of_violation<'a>(
     visit: &'a Visit<'_>,
     decision: &Decision<'a>,

@@ -61,7 +61,6 @@ impl Exchange {
         }
     }
 
-    /// The time limits at the origin.
     pub(super) fn limits(&self) -> OriginTimeouts {
         self.passage.served().map_or_else(OriginTimeouts::default, |site| site.backend.timeouts)
     }
@@ -112,7 +111,6 @@ impl Exchange {
         Ok(peer)
     }
 
-    /// Notes a response of the origin.
     pub(super) fn note_response(&self, metrics: &Metrics) {
         if let Some(site) = self.passage.served() {
             self.attempts.succeeded(&site.servers, metrics);

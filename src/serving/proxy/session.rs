@@ -9,7 +9,6 @@ use crate::{rules::policy::Timeouts, serving::gate};
 
 use super::upgrade;
 
-/// The request of a session as data.
 pub(super) fn request(session: &Session) -> gate::Request<'_> {
     let header = session.req_header();
     let authority = header.headers.get(header::HOST).map(|value| value.as_bytes());

@@ -31,7 +31,6 @@ pub(crate) struct Summary {
     pub(crate) paths_of: Vec<u8>,
 }
 
-/// Summarises a block.
 #[derive(Debug)]
 pub(crate) struct Builder {
     first: i64,

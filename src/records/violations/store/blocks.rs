@@ -214,7 +214,6 @@ fn join(connection: &Connection, first: i64, small: i64) -> rusqlite::Result<()>
     }
 }
 
-/// Reads a summary.
 fn part(row: &Row<'_>) -> rusqlite::Result<Summary> {
     Ok(Summary {
         records: row.get::<_, i64>(0)?.unsigned_abs(),

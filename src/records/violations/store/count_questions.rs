@@ -225,12 +225,10 @@ fn places(connection: &Connection, counts: &mut Table, hour: i64) -> rusqlite::R
     Ok(gathered)
 }
 
-/// A text, as the row holds it.
 fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
     Ok(row.get_ref(at)?.as_str()?)
 }
 
-/// The value of a key.
 fn value(dimension: Dimension, row: &Row<'_>, at: usize) -> rusqlite::Result<Text> {
     match dimension {
         Dimension::Hour | Dimension::Day => Ok(Text::from(values::time(row, at)?.to_string())),

@@ -19,7 +19,6 @@ use crate::records::{
 
 /// The beginning of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// The length of the header.
 const HEADER: usize = 100;
 /// The length of the first page, where nothing else is set.
 const PAGE: usize = 4096;

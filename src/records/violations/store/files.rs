@@ -139,7 +139,6 @@ impl Store {
 /// A part of the files that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
-    /// Of a log that the database has all of.
     OfCopiedLog,
     Other,
 }
@@ -153,7 +152,6 @@ pub(super) enum Checkpoint {
     Truncate,
 }
 
-/// The result of a checkpoint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copied {
     pages_in_log: u64,

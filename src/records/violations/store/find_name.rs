@@ -63,7 +63,6 @@ impl Store {
     }
 }
 
-/// The table of records.
 const RECORDS: &str = "violations";
 
 /// The columns with names of a kind, by table. Purposes have no index in the records.

@@ -21,7 +21,6 @@ const SHARE: u32 = 20;
 /// The most time to an inspection that has a reason. A busy machine makes one take long.
 const MOST: Duration = Duration::from_secs(10);
 
-/// The schedule of inspections.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inspection {
     has_reason: bool,

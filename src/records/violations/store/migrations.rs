@@ -20,7 +20,6 @@ const MIGRATIONS: [&str; 10] = [
 /// The newest version.
 pub(super) const CURRENT: u32 = MIGRATIONS.len() as u32;
 
-/// The version of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
     /// A file without tables.

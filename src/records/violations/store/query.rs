@@ -207,7 +207,6 @@ fn conditions_within(filter: &Filter) -> Conditions {
     conditions
 }
 
-/// The conditions on records.
 fn conditions(filter: &Filter) -> Conditions {
     let mut conditions = Conditions::default();
     let number = |wanted: u64| Value::Integer(i64::try_from(wanted).unwrap_or(i64::MAX));

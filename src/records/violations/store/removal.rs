@@ -52,7 +52,6 @@ const FORGET_COUNTS: [&str; 4] = [
     "DELETE FROM referrals WHERE (hour, site, operator) IN \
      (SELECT hour, site, operator FROM referrals WHERE hour < ? ORDER BY hour LIMIT ?)",
 ];
-/// The tables of counts.
 pub(super) const COUNTS: [&str; 4] = ["rollups", "rollup_places", "people", "referrals"];
 /// An hour that lost counts is another one; an hour that lost all of them is none.
 const RENEW_HOURS: &str = "UPDATE counted_hours SET version = random() WHERE hour < ?";
@@ -73,7 +72,6 @@ const BOUND_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
 /// The rows that a piece removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::records::violations) struct Removal {
-    /// Records.
     pub(in crate::records::violations) records: u64,
     /// Counts, of the kind with the most.
     pub(in crate::records::violations) counts: u64,

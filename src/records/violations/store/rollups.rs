@@ -55,7 +55,6 @@ pub(super) fn is_new(connection: &Connection, number: BatchNumber<'_>) -> rusqli
     Ok(true)
 }
 
-/// Adds the counts to those that are there.
 pub(super) fn add(connection: &Connection, rollups: &Rollups) -> rusqlite::Result<()> {
     add_series(connection, &rollups.series)?;
     add_places(connection, &rollups.places)?;

@@ -13,7 +13,6 @@ pub(super) fn timestamp(milliseconds: i64, column: usize) -> rusqlite::Result<Ti
     Timestamp::from_millisecond(milliseconds).map_err(|error| unreadable(column, error))
 }
 
-/// The time in a column.
 pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
     timestamp(row.get(column)?, column)
 }
@@ -24,7 +23,6 @@ pub(super) fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Ti
     milliseconds.map(|milliseconds| timestamp(milliseconds, column)).transpose()
 }
 
-/// The count in a column.
 pub(super) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get(column).map(i64::unsigned_abs)
 }

@@ -15,7 +15,6 @@ use super::{
 /// The most octets of an entry that a finding quotes.
 const SHOWN: usize = 60;
 
-/// The entries so far.
 #[derive(Default)]
 pub(super) struct Entries {
     v4: Vec<Ipv4Net>,
@@ -79,7 +78,6 @@ impl Entries {
         self.seen == 0 && self.unread.count == 0
     }
 
-    /// The list of all entries.
     pub(super) fn into_list(self) -> Result<List, Refusal> {
         // An error message has few addresses or one; a list has few lines that are not entries.
         if self.unread.count.saturating_mul(READ_FOR_EACH_UNREAD) > self.seen {

@@ -27,7 +27,6 @@ const PREFORMATTED: [&[u8]; 2] = [b"pre", b"textarea"];
 const INVISIBLE: [&[u8]; 4] = [SCRIPT, b"style", b"template", b"noscript"];
 const SCRIPT: &[u8] = b"script";
 
-/// Reads a page.
 pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Refusal> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
@@ -73,7 +72,6 @@ pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Refusal> {
     }
 }
 
-/// Adds the entries of a line, and empties the line.
 fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Refusal> {
     let (mut single, mut other_words, mut is_other, mut after_key) = (Vec::new(), 0, false, false);
     for word in words(line) {

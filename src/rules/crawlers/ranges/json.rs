@@ -70,7 +70,6 @@ impl Sink<'_> {
 enum Role {
     /// The whole document.
     Root,
-    /// An item of an array.
     Item,
     /// The value of an address key or of `service`.
     Wanted,
@@ -78,7 +77,6 @@ enum Role {
     Other,
 }
 
-/// The place of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Inside an array.

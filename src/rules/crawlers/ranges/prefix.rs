@@ -9,7 +9,6 @@ use super::bounds::{WIDEST_V4, WIDEST_V6};
 /// The treatment of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Worth {
-    /// Use the prefix.
     Use,
     /// Ignore the prefix: no Internet client has such an address.
     Ignore,
