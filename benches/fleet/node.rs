@@ -165,7 +165,7 @@ impl Node {
         let reader = Reader { network: client.network, outcome: client.outcome };
         if let Some(name) = claim.primary() {
             let at = self.moment(now).now;
-            let _ = self.conduct.ledger.note(self.site(), name, reader, at);
+            let _ = self.conduct.fetched(self.site(), name, reader, at);
         }
         Arc::clone(self.site().timeline.current())
     }

@@ -212,7 +212,7 @@ impl World {
         self.links[node].heard[node] = now;
         let heard = self.links[node].heard.iter().min().copied().unwrap_or_default();
         let horizon = self.nodes[node].local(heard.saturating_sub(MARGIN));
-        self.nodes[node].conduct.heard_until(horizon);
+        self.nodes[node].conduct.ledger.heard_until(horizon);
     }
 
     /// Takes in what is older than the lag.

@@ -1,20 +1,26 @@
-//! What the ladders and breakers of all sites have to tell the other nodes of a fleet.
+//! What the requests at this node have to tell the other nodes of a fleet.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, hash::Hash, time::Duration};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 
-use crate::rules::crawlers::Name;
+use crate::rules::enforce::Moment;
 
 use super::{
     breaker::Refusal,
     capacity::has_room,
+    key::{Key, Limit},
+    ledger::Fetches,
     network::Network,
     observations::{
-        BreakerCount, LadderCount, LadderKey, Observations, Opening, RefusedCount, RungStep,
+        BreakerCount, LadderCount, LadderKey, Observations, Opening, PaceCount, RefusedCount,
+        RungStep,
     },
 };
+
+/// The most rows of fetches. Of further ones, only their time is told.
+const MOST_FETCHES: usize = 65_536;
 
 /// The most crawlers with news of the ladder, and the most with steps. A sum that is left out comes
 /// with the next request of its crawler.
@@ -22,6 +28,8 @@ const MOST_CRAWLERS: usize = 16_384;
 /// The most refused clients of a site with news. The requests of further ones stay unknown to the
 /// other nodes.
 const MOST_REFUSED: usize = 4_096;
+/// The most buckets with news. The requests of further ones stay unknown to the other nodes.
+const MOST_BUCKETS: usize = 8_192;
 
 /// What changed since the last collection.
 #[derive(Debug, Default)]
@@ -29,10 +37,15 @@ pub(super) struct Collector(Mutex<Changes>);
 
 #[derive(Debug, Default)]
 struct Changes {
+    /// By site, product token and network.
+    fetches: HashMap<(String, String, Network), Fetches>,
+    forgotten: Option<Timestamp>,
     steps: HashMap<LadderKey, RungStep>,
     ladder: HashMap<LadderKey, LadderCount>,
     openings: HashMap<String, Opening>,
     breaker: HashMap<String, Requests>,
+    /// The time of the first request in each bucket, and their number.
+    pace: HashMap<(Key, Limit), (Duration, u32)>,
 }
 
 /// The requests at one site that count for its breaker.
@@ -40,26 +53,38 @@ struct Changes {
 struct Requests {
     at: Timestamp,
     passed: u64,
-    refused: HashMap<Client, u64>,
-}
-
-/// A refused client.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Client {
-    network: Network,
-    product_token: Option<String>,
-    is_declared: bool,
+    /// By client, which has no number of requests here.
+    refused: HashMap<RefusedCount, u64>,
 }
 
 impl Collector {
-    /// Notes the present sum of a crawler.
-    pub(super) fn count(&self, count: LadderCount) {
-        put(&mut self.0.lock().ladder, count.key.clone(), count);
+    /// Notes rows of the ledger that changed.
+    pub(super) fn fetched(&self, rows: &[Fetches]) {
+        let mut changes = self.0.lock();
+        for row in rows {
+            let key = (row.site.clone(), row.product_token.to_ascii_lowercase(), row.network);
+            if !put(&mut changes.fetches, key, row.clone(), MOST_FETCHES) {
+                changes.forgotten = changes.forgotten.max(Some(row.last));
+            }
+        }
     }
 
-    /// Notes a step on a ladder.
+    /// Notes the present sum of a crawler.
+    pub(super) fn count(&self, count: LadderCount) {
+        put(&mut self.0.lock().ladder, count.key.clone(), count, MOST_CRAWLERS);
+    }
+
     pub(super) fn step(&self, step: RungStep) {
-        put(&mut self.0.lock().steps, step.key.clone(), step);
+        put(&mut self.0.lock().steps, step.key.clone(), step, MOST_CRAWLERS);
+    }
+
+    /// Notes a request that passed at its pace or limit.
+    pub(super) fn charge(&self, key: &Key, limit: Limit, now: Duration) {
+        let (mut changes, bucket) = (self.0.lock(), (key.clone(), limit));
+        if has_room(&changes.pace, &bucket, MOST_BUCKETS) {
+            let (_, requests) = changes.pace.entry(bucket).or_insert((now, 0));
+            *requests = requests.saturating_add(1);
+        }
     }
 
     /// Notes a request that passed.
@@ -68,15 +93,10 @@ impl Collector {
     }
 
     /// Notes a request that would be refused.
-    pub(super) fn refuse(
-        &self,
-        site: &str,
-        Refusal { network, name }: Refusal<'_>,
-        now: Timestamp,
-    ) {
-        let is_declared = matches!(name, Some(Name::Declared(_)));
-        let product_token = name.map(|name| name.as_str().to_owned());
-        let client = Client { network, product_token, is_declared };
+    pub(super) fn refuse(&self, site: &str, refusal: Refusal<'_>, now: Timestamp) {
+        let Refusal { network, name, is_declared } = refusal;
+        let product_token = name.map(str::to_owned);
+        let client = RefusedCount { network, product_token, is_declared, requests: 0 };
         let mut changes = self.0.lock();
         let refused = &mut changes.requests(site, now).refused;
         if has_room(refused, &client, MOST_REFUSED) {
@@ -92,21 +112,27 @@ impl Collector {
     }
 
     /// Takes it all.
-    pub(super) fn take(&self) -> Observations {
-        let Changes { steps, ladder, openings, breaker } = std::mem::take(&mut *self.0.lock());
+    pub(super) fn take(&self, moment: Moment) -> Observations {
+        let Changes { fetches, forgotten, steps, ladder, openings, breaker, pace } =
+            std::mem::take(&mut *self.0.lock());
         let counts = breaker.into_iter().map(|(site, Requests { at, passed, refused })| {
-            let refused = refused.into_iter().map(|(client, requests)| {
-                let Client { network, product_token, is_declared } = client;
-                RefusedCount { network, product_token, is_declared, requests }
-            });
+            let refused = refused.into_iter();
+            let refused = refused.map(|(client, requests)| RefusedCount { requests, ..client });
             BreakerCount { site, at, passed, refused: refused.collect() }
         });
+        let paces = pace.into_iter().map(|((key, limit), (first, requests))| {
+            let ago = SignedDuration::try_from(moment.steady.saturating_sub(first));
+            let at = moment.now.checked_sub(ago.unwrap_or_default()).unwrap_or(moment.now);
+            PaceCount { key, limit, at, requests }
+        });
         Observations {
+            fetches: fetches.into_values().collect(),
+            forgotten,
             steps: steps.into_values().collect(),
             ladder: ladder.into_values().collect(),
             openings: openings.into_values().collect(),
             breaker: counts.collect(),
-            ..Observations::default()
+            pace: paces.collect(),
         }
     }
 }
@@ -118,9 +144,11 @@ impl Changes {
     }
 }
 
-/// Replaces the value of a crawler. Beyond the limit, new crawlers are left out.
-fn put<T>(values: &mut HashMap<LadderKey, T>, key: LadderKey, value: T) {
-    if has_room(values, &key, MOST_CRAWLERS) {
+/// Replaces a value. Whether there is room: beyond the limit, new keys are left out.
+fn put<K: Eq + Hash, V>(values: &mut HashMap<K, V>, key: K, value: V, most: usize) -> bool {
+    let has_room = has_room(values, &key, most);
+    if has_room {
         values.insert(key, value);
     }
+    has_room
 }

@@ -11,9 +11,9 @@
 mod admission; // room for people at the origin
 mod breaker; // the stop of refusals at a site
 mod capacity; // room in tables whose keys clients choose
-mod collector; // changes of ladders and breakers
+mod collector; // what the other nodes have to hear of
 mod contact; // what a node hears of the others
-mod label; // a crawler in metrics
+mod key; // what counts together, and at which limit
 mod ladder; // the rung of each crawler
 mod ledger; // fetches of robots.txt
 mod limiter; // the request rate of each crawler
@@ -29,7 +29,7 @@ mod wire; // values between nodes, as JSON
 
 pub use self::{
     admission::{Admission, Full, Load, Party, PutOff, Queued, Stay},
-    label::label,
+    key::{Key, Limit},
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
     limiter::{Limited, TooSoon, Turn},
     network::Network,
@@ -42,6 +42,6 @@ pub use self::{
     seats::Seat,
     sharing::SiteByName,
     site::{Sighting, SiteConduct},
-    weight::{Conduct, Early, Weighed},
+    weight::{Conduct, Early, Weighed, label},
     wire::{lenient, time},
 };

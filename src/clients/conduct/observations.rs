@@ -6,12 +6,14 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    formats::robots::Pace,
-    rules::{crawlers::Outcome, enforce::Rung},
-};
+use crate::rules::{crawlers::Outcome, enforce::Rung};
 
-use super::{ledger::Fetches, network::Network, wire};
+use super::{
+    key::{Key, Limit},
+    ledger::Fetches,
+    network::Network,
+    wire,
+};
 
 /// What the requests at one node changed since it last told the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +112,7 @@ pub struct BreakerCount {
 }
 
 /// Requests of one client that would be refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RefusedCount {
     /// The network of the client.
     pub network: Network,
@@ -147,32 +149,12 @@ pub struct Opening {
 /// Requests that passed at one pace, or at one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaceCount {
-    /// The host for a pace of its robots.txt; the site for a pace of the ladder; the site and a number
-    /// for a limit.
-    #[serde(deserialize_with = "wire::name")]
-    pub scope: String,
-    /// In lower case; `None` for all names that only User-Agents declare.
-    #[serde(
-        rename = "token",
-        default,
-        deserialize_with = "wire::name_if",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub product_token: Option<String>,
-    /// The outcome of the evidence for the claim.
-    #[serde(rename = "standing", with = "wire::outcome")]
-    pub outcome: Outcome,
-    /// `None` for all networks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub network: Option<Network>,
-    /// The pace.
-    #[serde(with = "wire::pace")]
-    pub pace: Pace,
-    /// The multiple of the pace that the key may keep.
-    pub times: u32,
-    /// The requests that may come at once, for a limit of the operator; else 0.
-    #[serde(default, skip_serializing_if = "wire::is_default")]
-    pub burst: u32,
+    /// What counts together.
+    #[serde(flatten)]
+    pub key: Key,
+    /// The pace or the limit.
+    #[serde(flatten)]
+    pub limit: Limit,
     /// The time of the first request.
     #[serde(with = "wire::milliseconds")]
     pub at: Timestamp,

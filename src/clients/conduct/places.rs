@@ -9,7 +9,8 @@ use crate::rules::{
 
 use super::{
     admission::Queued,
-    limiter::{Key, Limited, TooSoon, Turn},
+    key::Key,
+    limiter::{Limited, TooSoon, Turn},
     seats::Seat,
     weight::Conduct,
 };
@@ -86,8 +87,8 @@ impl Conduct {
         if turn == Turn::Had {
             places.throttled.clear();
         }
-        let nodes = self.contacts.nodes_apart(now);
-        places.time_to_turn = self.limiter.time_to_turn(&places.throttled, nodes, turn, now)?;
+        let fleet = self.fleet(now);
+        places.time_to_turn = self.limiter.time_to_turn(&places.throttled, fleet, turn, now)?;
         Ok(places)
     }
 
@@ -102,10 +103,10 @@ impl Conduct {
         places: &Places<'r>,
         now: Duration,
     ) -> Result<Waiting, Limited<'r>> {
-        let nodes = self.contacts.nodes_apart(now);
+        let fleet = self.fleet(now);
         let seat = self.seats.take(Key::of_waiting(&site.name), MOST_WAITING);
         let turn = if seat.is_some() { Turn::Later } else { Turn::Now };
-        let time = self.limiter.count(&places.throttled, nodes, turn, now)?;
+        let time = self.limiter.count(&places.throttled, fleet, turn, now)?;
         Ok(Waiting { turn: seat.map(|seat| Box::new((now + time, seat))), room: None })
     }
 
@@ -120,13 +121,13 @@ impl Conduct {
         now: Duration,
     ) -> Result<(Vec<Seat>, Option<Limited<'r>>), Limited<'r>> {
         let Places { mut seats, throttled, logged, time_to_turn } = places;
-        let nodes = self.contacts.nodes_apart(now);
+        let fleet = self.fleet(now);
         let turn = if time_to_turn.is_zero() { Turn::Now } else { Turn::Later };
-        self.limiter.count(&throttled, nodes, turn, now)?;
+        self.limiter.count(&throttled, fleet, turn, now)?;
         let beyond = match self.sit(&logged) {
             Ok(more) => {
                 seats.extend(more);
-                self.limiter.count(&logged, nodes, Turn::Now, now).err()
+                self.limiter.count(&logged, fleet, Turn::Now, now).err()
             }
             Err(limited) => Some(limited),
         };

@@ -9,7 +9,7 @@ use std::{collections::HashMap, time::Duration};
 
 use parking_lot::Mutex;
 
-use super::{capacity::make_room, limiter::Key};
+use super::{capacity::make_room, key::Key};
 
 /// The most time between a redirect and the request that follows it.
 const SOON: Duration = Duration::from_secs(10);

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc};
 
 use parking_lot::Mutex;
 
-use super::limiter::Key;
+use super::key::Key;
 
 /// The requests at the origin.
 #[derive(Clone, Debug, Default)]

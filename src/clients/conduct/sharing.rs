@@ -7,6 +7,7 @@
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
+    sync::atomic::Ordering,
     time::Duration,
 };
 
@@ -14,10 +15,20 @@ use jiff::Timestamp;
 
 use crate::{
     base::metrics::Metrics,
-    rules::enforce::{Moment, Site},
+    rules::{
+        crawlers::Name,
+        enforce::{Moment, Site},
+    },
 };
 
-use super::{collector::Collector, observations::Observations, site::SiteConduct, weight::Conduct};
+use super::{
+    collector::Collector,
+    contact::Fleet,
+    ledger::{Fetches, Reader},
+    observations::Observations,
+    site::SiteConduct,
+    weight::Conduct,
+};
 
 /// The site with a name and its conduct, if the policy has one.
 pub type SiteByName<'a> = &'a dyn Fn(&str) -> Option<(&'a Site, &'a SiteConduct)>;
@@ -25,17 +36,27 @@ pub type SiteByName<'a> = &'a dyn Fn(&str) -> Option<(&'a Site, &'a SiteConduct)
 impl Conduct {
     /// Begins to collect what this node tells the others. Off until a fleet asks for it.
     pub fn start_collecting(&self) {
-        self.ledger.start_collecting();
-        self.limiter.start_collecting();
+        self.ledger.expect_others();
         self.collector.get_or_init(Collector::default);
     }
 
     /// Takes what changed since the last call. Bounded; fetches that are left out are told as
     /// [`Observations::forgotten`].
     pub fn collect(&self, moment: Moment) -> Observations {
-        let changes = self.collector.get().map(Collector::take).unwrap_or_default();
-        let (fetches, forgotten) = self.ledger.collect();
-        Observations { fetches, forgotten, pace: self.limiter.collect(moment), ..changes }
+        self.collector.get().map(|changes| changes.take(moment)).unwrap_or_default()
+    }
+
+    /// Notes a fetch of a site's robots.txt ([`Ledger::note`](super::Ledger::note)).
+    pub fn fetched(
+        &self,
+        site: &Site,
+        name: Name<'_>,
+        reader: Reader,
+        at: Timestamp,
+    ) -> Vec<Fetches> {
+        let rows = self.ledger.note(site, name, reader, at);
+        self.collector.get().into_iter().for_each(|collector| collector.fetched(&rows));
+        rows
     }
 
     /// Takes in what another node saw; `from` names its run.
@@ -79,32 +100,38 @@ impl Conduct {
         pace.into_iter().for_each(|one| self.limiter.learn(one, moment));
     }
 
-    /// Notes that the fetches at all other nodes are known up to this time. Until the first call,
-    /// a collecting node knows of none. A node that fell silent may still serve clients: it holds
-    /// the time back until it said goodbye, came back, or was silent for the longest window.
-    pub fn heard_until(&self, horizon: Timestamp) {
-        self.ledger.heard_until(horizon);
-    }
-
     /// Notes that this node hears of the others until this time of the steady clock. From then on it is
     /// alone, and excuses violations or not.
     pub fn keep_contact(&self, until: Duration, excuses: bool) {
-        self.contacts.keep(until, excuses);
+        let until = u64::try_from(until.as_millis()).unwrap_or(u64::MAX);
+        self.contacts.excuses.store(excuses, Ordering::Relaxed);
+        self.contacts.until.store(until, Ordering::Relaxed);
     }
 
     /// Notes how many nodes there are. While this one is alone, it takes its part of each limit.
     pub fn note_nodes(&self, nodes: usize) {
-        self.contacts.note_nodes(u32::try_from(nodes).unwrap_or(u32::MAX));
+        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX).max(1);
+        self.contacts.nodes.store(nodes, Ordering::Relaxed);
     }
 
     /// Whether this node hears nothing of the others.
     pub fn is_alone(&self, moment: Moment) -> bool {
-        self.fleet(moment.steady).is_alone()
+        self.fleet(moment.steady).is_alone
     }
 
     /// Whether another node may have published rules that this one has not heard of, and its
     /// violations are excused for that.
     pub fn excuses(&self, moment: Moment) -> bool {
-        self.fleet(moment.steady).excuses()
+        self.fleet(moment.steady).excuses
+    }
+
+    /// The fleet of this node, at this time of the steady clock.
+    pub(super) fn fleet(&self, steady: Duration) -> Fleet<'_> {
+        let (contacts, collector) = (&self.contacts, self.collector.get());
+        if steady < Duration::from_millis(contacts.until.load(Ordering::Relaxed)) {
+            return Fleet { collector, is_alone: false, excuses: false, nodes: 1 };
+        }
+        let excuses = contacts.excuses.load(Ordering::Relaxed);
+        Fleet { collector, is_alone: true, excuses, nodes: contacts.nodes.load(Ordering::Relaxed) }
     }
 }

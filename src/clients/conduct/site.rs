@@ -99,7 +99,7 @@ impl SiteConduct {
     /// which the crawler comes down if it obeys the rules from now on.
     pub fn above_observe(&self, site: &Site) -> Vec<(RungStep, Timestamp)> {
         let ladder = self.ladder(site);
-        ladder.map(|(ladder, rules)| ladder.above_observe(&site.name, rules)).unwrap_or_default()
+        ladder.map(|(ladder, rules)| ladder.above_observe(rules)).unwrap_or_default()
     }
 
     /// Moves silent crawlers down the ladder, and closes the breaker after its pause. A node that
@@ -110,10 +110,10 @@ impl SiteConduct {
         now: Timestamp,
         (fleet, metrics): (Fleet<'_>, &Metrics),
     ) {
-        if let Some((mut ladder, rules)) = self.ladder(site).filter(|_| !fleet.is_alone()) {
+        if let Some((mut ladder, rules)) = self.ladder(site).filter(|_| !fleet.is_alone) {
             let moves = ladder.settle(rules, now);
             drop(ladder);
-            moves.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
+            moves.iter().for_each(|one| report_move(one, (fleet, metrics)));
         }
         if let Some((mut switch, rules)) = self.switch(site) {
             switch.is_open(site, rules, now);
@@ -148,7 +148,7 @@ impl SiteConduct {
             && let Some(from) = ladder.learn_step(rules, step, now)
         {
             drop(ladder);
-            report_learned_step(site, from, step, metrics);
+            report_learned_step(from, step, metrics);
         }
     }
 
@@ -163,7 +163,7 @@ impl SiteConduct {
         if let Some((mut ladder, rules)) = self.ladder(site) {
             let step = ladder.learn_count(rules, node, count, now);
             drop(ladder);
-            step.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
+            step.iter().for_each(|one| report_move(one, (fleet, metrics)));
         }
     }
 
@@ -217,7 +217,7 @@ impl Sighting<'_, '_> {
         (fleet, metrics): (Fleet<'_>, &Metrics),
     ) {
         let Self { site, conduct, address, is_for_content, .. } = *self;
-        if fleet.excuses() {
+        if fleet.excuses {
             // Without the violations that are excused, every crawler would seem to comply.
             return;
         }
@@ -238,15 +238,12 @@ impl Sighting<'_, '_> {
             let network = Network::of_client(address, Some(name));
             let claim = (decision.standing.outcome, network);
             let mut ladder = ladder.lock();
-            let step = ladder.note(rules, name, claim, is_violation, now());
+            let step = ladder.note((&site.name, rules), name, claim, is_violation, now());
             if let Some(collector) = fleet.collector {
-                ladder
-                    .count(&site.name, name, claim)
-                    .into_iter()
-                    .for_each(|one| collector.count(one));
+                ladder.count(name, claim).into_iter().for_each(|one| collector.count(one));
             }
             drop(ladder);
-            step.iter().for_each(|one| report_move(site, one, (fleet, metrics)));
+            step.iter().for_each(|one| report_move(one, (fleet, metrics)));
         }
     }
 
@@ -276,7 +273,7 @@ impl Sighting<'_, '_> {
             // refusals count neither for nor against an alarm.
             None if decision.action == Action::Block && decision.reason == Reason::Form => None,
             None if is_refusal => {
-                let refusal = Refusal { network: Network::of_client(address, name), name };
+                let refusal = Refusal::of(Network::of_client(address, name), name);
                 let counts = switch.breaker.heeds(rules, edition, refusal, now);
                 let collector = fleet.collector.filter(|_| counts);
                 collector.iter().for_each(|one| one.refuse(&site.name, refusal, now));
@@ -318,24 +315,33 @@ impl Switch {
     }
 }
 
+/// Counts a step on the ladder. Returns its direction, and the crawler as logs show it.
+fn count_step(
+    key: &LadderKey,
+    (from, to): (Rung, Rung),
+    metrics: &Metrics,
+) -> (&'static str, String) {
+    let LadderKey { site, product_token, outcome, network } = key;
+    let direction = if to > from { "up" } else { "down" };
+    let label = if network.is_some() { metrics::OTHER_TOKEN } else { product_token };
+    metrics.ladder_step(site, label, outcome.as_str(), direction, to as i64);
+    (direction, escape::shown(product_token))
+}
+
 /// Logs and counts a step on the ladder, and tells the other nodes.
-fn report_move(site: &Site, one: &Move, (fleet, metrics): (Fleet<'_>, &Metrics)) {
-    fleet.collector.iter().for_each(|collector| collector.step(one.told(&site.name)));
-    let Move { product_token, outcome, step, .. } = one;
-    let is_declared = one.is_declared();
-    let (standing, direction, rung) = (outcome.as_str(), step.direction(), step.to);
-    let label = if is_declared { metrics::OTHER_TOKEN } else { product_token };
-    metrics.ladder_step(&site.name, label, standing, direction, rung as i64);
-    let (site, from, to) = (&site.name, step.from.as_str(), rung.as_str());
-    let product_token = escape::shown(product_token);
-    let reason = step.to_string();
+fn report_move(one: &Move, (fleet, metrics): (Fleet<'_>, &Metrics)) {
+    fleet.collector.iter().for_each(|collector| collector.step(one.told()));
+    let Move { key, step, .. } = one;
+    let (direction, product_token) = count_step(key, (step.from, step.to), metrics);
+    let (site, standing, reason) = (&key.site, key.outcome.as_str(), step.to_string());
+    let (from, to) = (step.from.as_str(), step.to.as_str());
     macro_rules! log {
         ($level:ident, $code:literal, $what:literal) => {
             tracing::$level!(code = $code, site, product_token, standing, from, to, reason, $what)
         };
     }
     // Clients can declare names without limit; these must not fill the log.
-    match (direction, is_declared) {
+    match (direction, key.network.is_some()) {
         ("up", false) => log!(warn, "ladder.up", "crawler moved up the ladder"),
         ("up", true) => log!(debug, "ladder.up", "crawler moved up the ladder"),
         (_, false) => log!(info, "ladder.down", "crawler moved down the ladder"),
@@ -344,14 +350,10 @@ fn report_move(site: &Site, one: &Move, (fleet, metrics): (Fleet<'_>, &Metrics))
 }
 
 /// Logs and counts a step that another node made.
-fn report_learned_step(site: &Site, from: Rung, step: &RungStep, metrics: &Metrics) {
-    let LadderKey { product_token, outcome, network, .. } = &step.key;
-    let (standing, rung) = (outcome.as_str(), step.rung);
-    let direction = if rung > from { "up" } else { "down" };
-    let label = if network.is_some() { metrics::OTHER_TOKEN } else { product_token };
-    metrics.ladder_step(&site.name, label, standing, direction, rung as i64);
-    let (site, from, to) = (&site.name, from.as_str(), rung.as_str());
-    let product_token = escape::shown(product_token);
+fn report_learned_step(from: Rung, RungStep { key, rung, .. }: &RungStep, metrics: &Metrics) {
+    let (_, product_token) = count_step(key, (from, *rung), metrics);
+    let (site, standing) = (&key.site, key.outcome.as_str());
+    let (from, to) = (from.as_str(), rung.as_str());
     // The node that made it warns.
     tracing::debug!(
         code = "ladder.elsewhere",
@@ -398,8 +400,8 @@ mod tests {
         let climb = |number: u64| {
             let ladder = conduct.ladder.as_ref().expect("the policy has one");
             (0..number).for_each(|_| {
-                let one = ladder.lock().note(&rules, name, claim, true, at(0));
-                one.iter().for_each(|one| report_move(site, one, (Fleet::NONE, &metrics)));
+                let one = ladder.lock().note((&site.name, &rules), name, claim, true, at(0));
+                one.iter().for_each(|one| report_move(one, (Fleet::NONE, &metrics)));
             });
         };
         climb(2 * rules.min_violations);

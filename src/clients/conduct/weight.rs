@@ -1,12 +1,12 @@
 //! The weight of a decision: the conduct of the client and the site's breaker may change the
 //! action.
 
-use std::{sync::OnceLock, time::Duration};
+use std::sync::OnceLock;
 
 use crate::{
-    base::metrics::Metrics,
+    base::metrics::{self, Metrics},
     rules::{
-        crawlers::Outcome,
+        crawlers::{Name, Outcome},
         enforce::{self, Action, AppliedPace, Decision, Knowledge, Moment, Reason, Site},
     },
 };
@@ -14,14 +14,24 @@ use crate::{
 use super::{
     collector::Collector,
     contact::{Contacts, Fleet},
-    label::label,
+    key::Key,
     ledger::Ledger,
-    limiter::{Key, Limiter, TooSoon},
+    limiter::{Limiter, TooSoon},
     network::Network,
     redirects::{self, Hop, Redirects},
     seats::Seats,
     site::{Sighting, SiteConduct},
 };
+
+/// The metric label of a name; `None` is a client without one. Names outside the catalogue and the policy
+/// share one label, so clients can't create time series without limit.
+pub fn label(name: Option<Name<'_>>) -> &str {
+    match name {
+        None => metrics::NO_TOKEN,
+        Some(Name::Declared(_)) => metrics::OTHER_TOKEN,
+        Some(name) => name.as_str(),
+    }
+}
 
 /// The conduct of all clients.
 #[derive(Debug, Default)]
@@ -83,7 +93,7 @@ impl Conduct {
         let is_block = decision.action == Action::Block;
         let (measured, hop) = match is_block {
             true => (None, None),
-            false => self.measure(sighting, &decision, knowledge, metrics),
+            false => self.measure(sighting, &decision, knowledge, (fleet, metrics)),
         };
         let early = measured.filter(|early| early.pace.is_enforced);
         let is_ordered = enforce::is_ordered(&site.enforcement, &decision, now);
@@ -122,11 +132,6 @@ impl Conduct {
         conduct.settle(site, moment.now, (self.fleet(moment.steady), metrics));
     }
 
-    /// The fleet of this node, at this time of the steady clock.
-    pub(super) fn fleet(&self, steady: Duration) -> Fleet<'_> {
-        Fleet { collector: self.collector.get(), contact: self.contacts.at(steady) }
-    }
-
     /// Measures a request against the pace of its crawler: whether it came too soon, also for a pace that
     /// is only measured, and the request if it passes.
     fn measure<'r>(
@@ -134,7 +139,7 @@ impl Conduct {
         Sighting { site, host, address, .. }: Sighting<'_, 'r>,
         decision: &Decision<'r>,
         knowledge: &impl Knowledge,
-        metrics: &Metrics,
+        (fleet, metrics): (Fleet<'_>, &Metrics),
     ) -> (Option<Early<'r>>, Option<Hop>) {
         let pace = enforce::applied_pace(site, decision, knowledge);
         let name = decision.judgement.and_then(|judgement| judgement.name);
@@ -150,7 +155,7 @@ impl Conduct {
         let free = self.redirects.redeem(&key, now);
         let checked = match free {
             Some(_) => Ok(()),
-            None => self.limiter.check(&key, pace.pace, now),
+            None => self.limiter.check(&key, pace.pace, fleet, now),
         };
         // An impostor's pace is not the crawler's.
         if pace.record.is_some() && decision.standing.outcome != Outcome::Contradicted {

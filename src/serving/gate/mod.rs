@@ -387,7 +387,7 @@ impl Gate {
         let noted = names.flat_map(|name| {
             let standing = visit.standing_as_reader(name)?;
             let reader = visit.reader(name, standing.outcome);
-            Some(self.conduct.ledger.note(site, name, reader, visit.now()))
+            Some(self.conduct.fetched(site, name, reader, visit.now()))
         });
         noted.flatten().collect()
     }

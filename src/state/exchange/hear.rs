@@ -162,7 +162,7 @@ impl Member {
     /// Tells the judgement up to when the others were heard, and forgets what is too old.
     pub(super) fn note_horizon(&mut self, (now, shift): (i64, Shift)) {
         let horizon = self.state.roster.horizon(now);
-        self.handles.conduct.heard_until(shift.own(horizon));
+        self.handles.conduct.ledger.heard_until(shift.own(horizon));
         let oldest = now.saturating_sub(self.settings.window).saturating_sub(SLACK);
         let Silent { lost, all, is_any_lost, .. } = self.state.forget(now, oldest);
         self.removed.extend(all);

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use crate::{
     clients::conduct::{
-        BreakerCount, Fetches, LadderCount, LadderKey, Network, Observations, Opening, PaceCount,
-        RefusedCount, RungStep,
+        BreakerCount, Fetches, Key, LadderCount, LadderKey, Limit, Network, Observations, Opening,
+        PaceCount, RefusedCount, RungStep,
     },
     formats::robots::Pace,
     rules::{
@@ -85,13 +85,13 @@ fn everything() -> Observations {
             refused: vec![refused],
         }],
         pace: vec![PaceCount {
-            scope: "www.a.example".to_owned(),
-            product_token: None,
-            outcome: Outcome::Contradicted,
-            network: Some(network(5)),
-            pace: Pace::parse("3/2s").expect("a pace"),
-            times: 2,
-            burst: 3,
+            key: Key {
+                scope: "www.a.example".to_owned(),
+                product_token: None,
+                outcome: Outcome::Contradicted,
+                network: Some(network(5)),
+            },
+            limit: Limit { pace: Pace::parse("3/2s").expect("a pace"), times: 2, burst: 3 },
             at: at(4_500),
             requests: 11,
         }],

@@ -37,7 +37,7 @@ impl Told {
         all.fetches.retain(|one| is_told(Some(one.network)));
         all.steps.retain(|one| is_told(one.key.network));
         all.ladder.retain(|one| is_told(one.key.network));
-        all.pace.retain(|one| is_told(one.network));
+        all.pace.retain(|one| is_told(one.key.network));
         for count in &mut all.breaker {
             count.refused.retain(|one| is_told(Some(one.network)));
         }
@@ -55,7 +55,7 @@ impl Told {
             (one.first, one.count) = (one.first.min(one.last), one.count.max(1));
         }
         all.ladder.iter_mut().for_each(|one| one.violations = one.violations.min(one.requests));
-        all.pace.iter_mut().for_each(|one| one.times = one.times.max(1));
+        all.pace.iter_mut().for_each(|one| one.limit.times = one.limit.times.max(1));
         all.times_mut().for_each(|at| *at = shift.own(at.as_millisecond()));
         all
     }
@@ -79,31 +79,25 @@ impl Told {
             return if self.is_empty() { Vec::new() } else { vec![self] };
         }
         let Observations { fetches, forgotten, steps, ladder, openings, breaker, pace } = self.0;
-        let mut parts = Vec::new();
-        let mut add = |part| parts.push(Self(part));
-        let none = Observations::default;
-        if forgotten.is_some() {
-            add(Observations { forgotten, ..none() });
-        }
-        for some in fetches.chunks(MOST_ITEMS) {
-            add(Observations { fetches: some.to_vec(), ..none() });
-        }
-        for some in steps.chunks(MOST_ITEMS) {
-            add(Observations { steps: some.to_vec(), ..none() });
-        }
-        for some in ladder.chunks(MOST_ITEMS) {
-            add(Observations { ladder: some.to_vec(), ..none() });
-        }
-        for some in openings.chunks(MOST_ITEMS) {
-            add(Observations { openings: some.to_vec(), ..none() });
-        }
-        // Each has a list of clients.
-        for some in breaker.chunks(16) {
-            add(Observations { breaker: some.to_vec(), ..none() });
-        }
-        for some in pace.chunks(MOST_ITEMS) {
-            add(Observations { pace: some.to_vec(), ..none() });
-        }
-        parts
+        let (none, most) = (Observations::default, MOST_ITEMS);
+        let forgotten = forgotten.map(|at| Self(Observations { forgotten: Some(at), ..none() }));
+        // Each of a breaker has a list of clients.
+        forgotten
+            .into_iter()
+            .chain(chunks(&fetches, most, |fetches| Observations { fetches, ..none() }))
+            .chain(chunks(&steps, most, |steps| Observations { steps, ..none() }))
+            .chain(chunks(&ladder, most, |ladder| Observations { ladder, ..none() }))
+            .chain(chunks(&openings, most, |openings| Observations { openings, ..none() }))
+            .chain(chunks(&breaker, 16, |breaker| Observations { breaker, ..none() }))
+            .chain(chunks(&pace, most, |pace| Observations { pace, ..none() }))
+            .collect()
     }
+}
+
+fn chunks<T: Clone>(
+    rows: &[T],
+    most: usize,
+    part: impl Fn(Vec<T>) -> Observations,
+) -> impl Iterator<Item = Told> {
+    rows.chunks(most).map(move |some| Told(part(some.to_vec())))
 }

@@ -200,10 +200,7 @@ impl Breaker {
             return;
         }
         let at = count.at.min(now);
-        let is_new = |one: &&RefusedCount| {
-            let listed = one.product_token.as_deref().filter(|_| !one.is_declared);
-            !self.regulars.note_client(edition, one.network, listed, at)
-        };
+        let is_new = |one: &&RefusedCount| !self.regulars.note(edition, Refusal::told(one), at);
         let refused: Vec<RefusedCount> = count.refused.iter().filter(is_new).cloned().collect();
         self.window.take_in((count.passed, &refused), at, (rules.window, now));
     }

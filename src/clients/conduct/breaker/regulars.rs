@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     clients::conduct::{capacity::make_room, network::Network},
-    rules::{crawlers::Name, enforce::Edition},
+    rules::enforce::Edition,
 };
 
 use super::window::Refusal;
@@ -46,25 +46,14 @@ impl Regulars {
     pub(super) fn note(
         &mut self,
         rules: &Arc<Edition>,
-        refusal: Refusal<'_>,
-        now: Timestamp,
-    ) -> bool {
-        let listed = refusal.name.filter(|name| !matches!(name, Name::Declared(_)));
-        self.note_client(rules, refusal.network, listed.map(Name::as_str), now)
-    }
-
-    /// Notes a refusal of a client; `listed` is its name, if the catalogue or the policy has it.
-    pub(super) fn note_client(
-        &mut self,
-        rules: &Arc<Edition>,
-        network: Network,
-        listed: Option<&str>,
+        Refusal { network, name, is_declared }: Refusal<'_>,
         now: Timestamp,
     ) -> bool {
         self.follow(rules);
         let is_recent = |span: &Span| now.duration_since(span.last) < LONG;
         make_room(&mut self.networks, &network, MOST_NETWORKS, is_recent);
         let is_known_network = note(&mut self.networks, network, now);
+        let listed = name.filter(|_| !is_declared);
         let is_known_crawler =
             listed.is_some_and(|name| note(&mut self.crawlers, name.to_owned(), now));
         is_known_network || is_known_crawler

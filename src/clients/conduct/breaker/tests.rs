@@ -55,7 +55,7 @@ impl Site {
         now: Timestamp,
     ) -> Option<Cause> {
         let network = Network::of((network << 8).to_be_bytes().into());
-        self.breaker.refuse(&self.rules, &self.edition, Refusal { network, name }, now)
+        self.breaker.refuse(&self.rules, &self.edition, Refusal::of(network, name), now)
     }
 }
 

@@ -30,10 +30,24 @@ const MOST_SHOWN: usize = 5;
 /// A request that Beadle would refuse.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::clients::conduct) struct Refusal<'a> {
-    /// The network of the client.
     pub network: Network,
     /// The judged name; `None` for a client without one.
-    pub name: Option<Name<'a>>,
+    pub name: Option<&'a str>,
+    /// Whether only a User-Agent declares the name.
+    pub is_declared: bool,
+}
+
+impl<'a> Refusal<'a> {
+    pub(in crate::clients::conduct) fn of(network: Network, name: Option<Name<'a>>) -> Self {
+        let is_declared = matches!(name, Some(Name::Declared(_)));
+        Self { network, name: name.map(|name| name.as_str()), is_declared }
+    }
+
+    /// One of those at another node.
+    pub(super) fn told(one: &'a RefusedCount) -> Self {
+        let RefusedCount { network, ref product_token, is_declared, .. } = *one;
+        Self { network, name: product_token.as_deref(), is_declared }
+    }
 }
 
 /// The refusals that open a breaker.
@@ -103,9 +117,7 @@ impl Window {
     /// Counts a request that Beadle would refuse.
     pub(super) fn refuse(&mut self, refusal: Refusal<'_>, length: Duration, now: Timestamp) {
         self.advance(length, now);
-        let Refusal { network, name } = refusal;
-        let name = name.map(|name| (name.as_str(), matches!(name, Name::Declared(_))));
-        self.add_refused(self.newest(), network, name, 1);
+        self.add_refused(self.newest(), refusal, 1);
     }
 
     /// Counts requests at another node, at `at`: those that passed, and those of each client that
@@ -124,8 +136,7 @@ impl Window {
         let place = self.slices.iter().rposition(|slice| slice.since <= at).unwrap_or_default();
         self.add_passed(place, passed);
         for one in refused {
-            let name = one.product_token.as_deref().map(|name| (name, one.is_declared));
-            self.add_refused(place, one.network, name, one.requests);
+            self.add_refused(place, Refusal::told(one), one.requests);
         }
     }
 
@@ -141,19 +152,13 @@ impl Window {
         }
     }
 
-    /// Adds refused requests of a client to a slice, if there is room for its network. `name` is its judged
-    /// name, and whether only a User-Agent declares it.
-    fn add_refused(
-        &mut self,
-        place: usize,
-        network: Network,
-        name: Option<(&str, bool)>,
-        requests: u64,
-    ) {
+    /// Adds refused requests of a client to a slice, if there is room for its network.
+    fn add_refused(&mut self, place: usize, refusal: Refusal<'_>, requests: u64) {
+        let Refusal { network, name, is_declared } = refusal;
         if !has_room(&self.total.by_network, &network, MOST) {
             return;
         }
-        let crawler = name.map(|(name, is_declared)| {
+        let crawler = name.map(|name| {
             let written = if is_declared { name.to_ascii_lowercase() } else { name.to_owned() };
             let has_room = has_room(&self.total.by_crawler, &written, MOST);
             if has_room { written } else { String::new() }

@@ -30,13 +30,6 @@ pub(in crate::clients::conduct) struct Step {
     pub at: Timestamp,
 }
 
-impl Step {
-    /// `up` or `down`.
-    pub(in crate::clients::conduct) fn direction(&self) -> &'static str {
-        if self.to > self.from { "up" } else { "down" }
-    }
-}
-
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (violations, requests, seconds) =
@@ -57,7 +50,7 @@ pub(super) struct Counts {
 }
 
 /// The position of one crawler on the ladder, with its counts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Climber {
     pub(super) rung: Rung,
     since: Timestamp,
@@ -76,24 +69,18 @@ pub(super) struct Climber {
     /// Whether its last step was down.
     has_come_down: bool,
     /// The latest counts of the other nodes.
-    others: Vec<Others>,
+    others: Vec<Told>,
 }
 
 /// What another node tells of its count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Told {
+    pub node: u64,
     /// The number of the count at that node.
     pub number: i64,
     /// Its start, by the clock of this node; it is off by some milliseconds.
     pub counted_from: Timestamp,
     pub counts: Counts,
-}
-
-/// What another node counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Others {
-    node: u64,
-    told: Told,
 }
 
 /// The longest time on a rung, and the time without a climb after which all climbs are forgotten.
@@ -104,20 +91,8 @@ const TOLERANCE: SignedDuration = SignedDuration::from_millis(250);
 
 impl Climber {
     /// A crawler with its first request.
-    pub(super) const fn new(now: Timestamp) -> Self {
-        let counts = Counts { requests: 0, violations: 0 };
-        Self {
-            rung: Rung::Observe,
-            since: now,
-            counts,
-            own: counts,
-            counted_from: now,
-            stepped: None,
-            calm: 0,
-            returns: 0,
-            has_come_down: false,
-            others: Vec::new(),
-        }
+    pub(super) fn new(now: Timestamp) -> Self {
+        Self { since: now, counted_from: now, ..Self::default() }
     }
 
     /// When it moves down if it obeys the rules from now on.
@@ -200,32 +175,26 @@ impl Climber {
 
     /// Adds what another node counted, as far as it is new. The crawler climbs at its next violation at
     /// the earliest.
-    pub(super) fn learn_counts(
-        &mut self,
-        rules: &policy::Ladder,
-        node: u64,
-        told: Told,
-        now: Timestamp,
-    ) {
-        let Told { number, counted_from, counts } = told;
+    pub(super) fn learn_counts(&mut self, rules: &policy::Ladder, told: Told, now: Timestamp) {
+        let Told { node, number, counted_from, counts } = told;
         let is_over = |since: Timestamp| now.duration_since(since).unsigned_abs() >= rules.period;
         let known = self.others.iter_mut().find(|one| one.node == node);
         let known_counts = match &known {
-            Some(known) if known.told.number > number => return,
-            Some(known) if known.told.number == number => known.told.counts,
+            Some(known) if known.number > number => return,
+            Some(known) if known.number == number => known.counts,
             _ => Counts::default(),
         };
         let latest = known_counts.most(counts);
         let told = Told { counts: latest, ..told };
         match known {
-            Some(known) => known.told = told,
+            Some(known) => *known = told,
             None => {
                 if self.others.len() >= MOST_OTHERS {
-                    self.others.retain(|one| !is_over(one.told.counted_from));
+                    self.others.retain(|one| !is_over(one.counted_from));
                     let fits = MOST_OTHERS / 2;
                     self.others.drain(..self.others.len().saturating_sub(fits));
                 }
-                self.others.push(Others { node, told });
+                self.others.push(told);
             }
         }
         // What came before a step made that step, or would have.

@@ -61,25 +61,16 @@ pub(super) struct Ladder {
 /// A climber with its name as first written.
 #[derive(Debug)]
 struct NamedClimber {
-    product_token: String,
-    outcome: Outcome,
-    /// The network, if only User-Agents declare the name.
-    network: Option<Network>,
+    key: LadderKey,
     climber: Climber,
 }
 
 /// A step with the crawler that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Move {
-    /// The product token as the catalogue or the site writes it, else as first declared.
-    pub product_token: String,
-    /// The network, if only a User-Agent declares the name.
-    pub network: Option<Network>,
-    /// The outcome of the evidence for the claim.
-    pub outcome: Outcome,
+    pub key: LadderKey,
     /// How often it climbed again after it came down.
     pub returns: u8,
-    /// The step.
     pub step: Step,
 }
 
@@ -90,16 +81,17 @@ impl Ladder {
         one.map(|one| one.climber.rung).unwrap_or_default()
     }
 
-    /// Counts a request of a crawler.
+    /// Counts a request of a crawler at this site.
     pub(super) fn note(
         &mut self,
-        rules: &policy::Ladder,
+        (site, rules): (&str, &policy::Ladder),
         name: Name<'_>,
         (outcome, network): (Outcome, Network),
         is_violation: bool,
         now: Timestamp,
     ) -> Option<Move> {
-        let one = self.entry(name.as_str(), outcome, declared(name, network), now);
+        let network = declared(name, network);
+        let one = self.entry((site, name.as_str()), outcome, network, now);
         let step = one.climber.note(rules, is_violation, now)?;
         Some(one.moved(step))
     }
@@ -107,14 +99,13 @@ impl Ladder {
     /// The requests of a crawler at this node, for the other nodes of a fleet.
     pub(super) fn count(
         &self,
-        site: &str,
         name: Name<'_>,
         (outcome, network): (Outcome, Network),
     ) -> Option<LadderCount> {
         let one = self.find(name.as_str(), outcome, declared(name, network))?;
         let (period, Counts { requests, violations }) = one.climber.own();
         let number = period.as_millisecond();
-        Some(LadderCount { key: one.key(site), number, period, requests, violations })
+        Some(LadderCount { key: one.key.clone(), number, period, requests, violations })
     }
 
     /// Adds what another node counted.
@@ -130,10 +121,10 @@ impl Ladder {
         if is_over && !self.knows(&key) {
             return None;
         }
-        let one = self.entry(&key.product_token, key.outcome, key.network, period.min(now));
+        let one = self.entry_of(&key, period.min(now));
         let step = one.climber.settle(rules, now);
-        let told = Told { number, counted_from: period, counts: Counts { requests, violations } };
-        one.climber.learn_counts(rules, node, told, now);
+        let counts = Counts { requests, violations };
+        one.climber.learn_counts(rules, Told { node, number, counted_from: period, counts }, now);
         step.map(|step| one.moved(step))
     }
 
@@ -147,7 +138,7 @@ impl Ladder {
         if *rung == Rung::Observe && *returns == 0 && !self.knows(key) {
             return None;
         }
-        let one = self.entry(&key.product_token, key.outcome, key.network, now);
+        let one = self.entry_of(key, now);
         one.climber.learn_step(rules, (*rung, *returns, *at), now)
     }
 
@@ -162,24 +153,20 @@ impl Ladder {
         };
         self.named.retain(|_, one| stays(one));
         self.declared.retain(|_, one| stays(one));
-        moves.sort_by(|a, b| a.product_token.cmp(&b.product_token));
+        moves.sort_by(|a, b| a.key.product_token.cmp(&b.key.product_token));
         moves
     }
 
     /// The last steps of the crawlers above the lowest rung, the highest first, each with the time at
     /// which the crawler comes down if it obeys the rules from now on.
-    pub(super) fn above_observe(
-        &self,
-        site: &str,
-        rules: &policy::Ladder,
-    ) -> Vec<(RungStep, Timestamp)> {
+    pub(super) fn above_observe(&self, rules: &policy::Ladder) -> Vec<(RungStep, Timestamp)> {
         let climbers = self.named.values().chain(self.declared.values());
         let above = climbers.filter(|one| one.climber.rung > Rung::Observe);
         let mut all: Vec<_> = above
             .map(|one| {
                 let (rung, returns) = (one.climber.rung, one.climber.returns);
                 let at = one.climber.stepped.unwrap_or_default();
-                let step = RungStep { key: one.key(site), rung, returns, at };
+                let step = RungStep { key: one.key.clone(), rung, returns, at };
                 (step, one.climber.comes_down(rules))
             })
             .collect();
@@ -205,16 +192,15 @@ impl Ladder {
     /// The same climber; a new one since `now` if there is none.
     fn entry(
         &mut self,
-        name: &str,
+        (site, name): (&str, &str),
         outcome: Outcome,
         declared: Option<Network>,
         now: Timestamp,
     ) -> &mut NamedClimber {
-        let new = || NamedClimber {
-            product_token: name.to_owned(),
-            outcome,
-            network: declared,
-            climber: Climber::new(now),
+        let new = || {
+            let (site, product_token) = (site.to_owned(), name.to_owned());
+            let key = LadderKey { site, product_token, outcome, network: declared };
+            NamedClimber { key, climber: Climber::new(now) }
         };
         match declared {
             Some(network) => {
@@ -224,6 +210,10 @@ impl Ladder {
             }
             None => self.named.entry((name.to_ascii_lowercase(), outcome)).or_insert_with(new),
         }
+    }
+
+    fn entry_of(&mut self, key: &LadderKey, now: Timestamp) -> &mut NamedClimber {
+        self.entry((&key.site, &key.product_token), key.outcome, key.network, now)
     }
 
     fn knows(&self, key: &LadderKey) -> bool {
@@ -238,28 +228,14 @@ fn declared(name: Name<'_>, network: Network) -> Option<Network> {
 
 impl NamedClimber {
     fn moved(&self, step: Step) -> Move {
-        let product_token = self.product_token.clone();
-        let (network, outcome, returns) = (self.network, self.outcome, self.climber.returns);
-        Move { product_token, network, outcome, returns, step }
-    }
-
-    fn key(&self, site: &str) -> LadderKey {
-        let (site, product_token) = (site.to_owned(), self.product_token.clone());
-        LadderKey { site, product_token, outcome: self.outcome, network: self.network }
+        Move { key: self.key.clone(), returns: self.climber.returns, step }
     }
 }
 
 impl Move {
-    /// Whether only a User-Agent declares the name.
-    pub(super) const fn is_declared(&self) -> bool {
-        self.network.is_some()
-    }
-
     /// The step, for the other nodes of a fleet.
-    pub(super) fn told(&self, site: &str) -> RungStep {
-        let Self { product_token, network, outcome, returns, step } = self;
-        let (site, product_token) = (site.to_owned(), product_token.clone());
-        let key = LadderKey { site, product_token, outcome: *outcome, network: *network };
-        RungStep { key, rung: step.to, returns: *returns, at: step.at }
+    pub(super) fn told(&self) -> RungStep {
+        let Self { key, returns, step } = self;
+        RungStep { key: key.clone(), rung: step.to, returns: *returns, at: step.at }
     }
 }

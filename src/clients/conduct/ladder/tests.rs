@@ -15,6 +15,10 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH.saturating_add(SignedDuration::from_secs(seconds)).expect("a time of day")
 }
 
+fn direction(step: &Step) -> &'static str {
+    if step.to > step.from { "up" } else { "down" }
+}
+
 #[test]
 fn violations_move_a_crawler_up_and_compliance_moves_it_down() {
     use Rung::{Block, Observe, Throttle};
@@ -56,7 +60,7 @@ fn climbs_of_two_weeks(has_memory: bool) -> usize {
             true => climber.note(&rules, true, now),
             false => climber.settle(&rules, now),
         };
-        climbs += usize::from(step.is_some_and(|step| step.direction() == "up"));
+        climbs += usize::from(step.is_some_and(|step| step.to > step.from));
         if !has_memory {
             climber.forget_climbs();
         }
@@ -102,11 +106,11 @@ fn a_step_has_a_reason() {
     let mut climber = Climber::new(at(0));
     let steps: Vec<_> = (0..6).filter_map(|_| climber.note(&rules(), true, at(1))).collect();
     let shown: Vec<_> =
-        steps.iter().map(|step| (step.to.as_str(), step.direction(), step.to_string())).collect();
+        steps.iter().map(|step| (step.to.as_str(), direction(step), step.to_string())).collect();
     let why = "3 of its 3 requests within 3600 s violated the rules".to_owned();
     assert_eq!(shown, [("throttle", "up", why.clone()), ("block", "up", why)]);
     let step = climber.settle(&rules(), at(4_000)).expect("it sent no request");
-    assert_eq!((step.to, step.direction()), (Rung::Throttle, "down"));
+    assert_eq!((step.to, direction(&step)), (Rung::Throttle, "down"));
     assert_eq!(step.to_string(), "no request for 3600 s");
 }
 
@@ -147,11 +151,11 @@ fn violations_under_a_borrowed_name_do_not_move_the_real_crawler() {
     let moves: Vec<_> = (0..4)
         .filter_map(|number| {
             let impostor = (Outcome::Contradicted, network(number));
-            ladder.note(&rules(), bingbot, impostor, true, at(0))
+            ladder.note(("a.example", &rules()), bingbot, impostor, true, at(0))
         })
         .collect();
     assert_eq!(moves.len(), 1);
-    assert_eq!((moves[0].product_token.as_str(), moves[0].is_declared()), ("bingbot", false));
+    assert_eq!((moves[0].key.product_token.as_str(), moves[0].key.network), ("bingbot", None));
     assert_eq!(ladder.rung(bingbot, Outcome::Contradicted, network(9)), Rung::Throttle);
     assert_eq!(ladder.rung(bingbot, Outcome::Confirmed, network(1)), Rung::Observe);
     assert!(ladder.settle(&rules(), at(60)).is_empty());
@@ -169,7 +173,7 @@ fn invented_names_share_a_rung_for_each_network() {
     for number in 0..6 {
         let name = fresh(number);
         let claim = (Outcome::Unverifiable, network(1));
-        ladder.note(&rules(), Name::Declared(&name), claim, true, at(0));
+        ladder.note(("a.example", &rules()), Name::Declared(&name), claim, true, at(0));
     }
     let rung = |number, name: &str| {
         ladder.rung(Name::Declared(name), Outcome::Unverifiable, network(number))
@@ -184,11 +188,11 @@ fn declared_names_are_bounded_and_evict_no_known_crawler() {
     let (mut ladder, unknown) = (Ladder::default(), Outcome::Unknown);
     for climbs in [gptbot, Name::Declared("firstbot")] {
         let claim = (unknown, network(0));
-        (0..3).for_each(|_| drop(ladder.note(&rules(), climbs, claim, true, at(0))));
+        (0..3).for_each(|_| drop(ladder.note(("a.example", &rules()), climbs, claim, true, at(0))));
     }
     for number in 0..2 * MOST_DECLARED as u32 + 5 {
         let claim = (unknown, network(1 + number));
-        ladder.note(&rules(), Name::Declared("xbot"), claim, true, at(0));
+        ladder.note(("a.example", &rules()), Name::Declared("xbot"), claim, true, at(0));
     }
     assert!(ladder.declared.len() <= MOST_DECLARED);
     assert_eq!(ladder.rung(gptbot, unknown, network(7)), Rung::Throttle);
@@ -196,7 +200,8 @@ fn declared_names_are_bounded_and_evict_no_known_crawler() {
     // Networks that move up are bounded as well.
     for number in 0..MOST_DECLARED as u32 {
         let claim = (unknown, network(number));
-        let mut note = || ladder.note(&rules(), Name::Declared("ybot"), claim, true, at(0));
+        let mut note =
+            || ladder.note(("a.example", &rules()), Name::Declared("ybot"), claim, true, at(0));
         (0..3).for_each(|_| drop(note()));
     }
     assert!(ladder.declared.len() <= MOST_DECLARED);

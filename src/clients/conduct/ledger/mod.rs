@@ -16,14 +16,11 @@
 
 use std::{
     iter,
-    sync::{
-        OnceLock,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::atomic::{AtomicI64, Ordering},
 };
 
 use jiff::Timestamp;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::RwLock;
 
 use crate::rules::{
     crawlers::{Crawler, Name, Outcome},
@@ -32,15 +29,11 @@ use crate::rules::{
 
 use super::network::Network;
 
+use self::book::{Book, Entry, Latest};
 pub use self::fetch::{Fetches, Reader, Reading};
-use self::{
-    book::{Book, Entry, Latest},
-    news::News,
-};
 
 mod book; // the fetches of many crawlers, bounded
 mod fetch; // fetches as values
-mod news; // fetches that other nodes have to hear of
 #[cfg(test)]
 mod tests;
 
@@ -57,8 +50,6 @@ pub struct Ledger {
     named: RwLock<Book>,
     /// The fetches under names that only User-Agents declare.
     declared: RwLock<Book>,
-    /// What the other nodes of a fleet have to hear of.
-    news: OnceLock<Mutex<News>>,
     /// The time until which the fetches at all other nodes are known, in milliseconds: the greatest
     /// number without a fleet, the least one before the first news.
     heard_until: AtomicI64,
@@ -92,7 +83,6 @@ impl Default for Ledger {
         Self {
             named: book(MAX_NAMED),
             declared: book(MAX_DECLARED),
-            news: OnceLock::new(),
             heard_until: AtomicI64::new(i64::MAX),
             #[cfg(test)]
             look_ups: Default::default(),
@@ -146,29 +136,15 @@ impl Ledger {
         drop(book);
         let is_stored = !matches!(name, Name::Declared(_));
         let rows = replaced.into_iter().chain([(reader.network, entry)]).filter(|_| is_stored);
-        let rows: Vec<Fetches> = rows
-            .map(|(network, entry)| entry.fetches(&site.name, name.as_str(), network))
-            .collect();
-        if let Some(news) = self.news.get() {
-            news.lock().add(&rows);
-        }
-        rows
+        rows.map(|(network, entry)| entry.fetches(&site.name, name.as_str(), network)).collect()
     }
 
-    /// Begins to keep the rows of fetches, for [`Self::collect`]. From now on, fetches at other
-    /// nodes are unknown until [`Self::heard_until`] says otherwise.
-    pub(super) fn start_collecting(&self) {
-        self.news.get_or_init(Mutex::default);
+    /// From now on, fetches at other nodes are unknown until [`Self::heard_until`] says otherwise.
+    pub(super) fn expect_others(&self) {
         let (alone, unheard) = (i64::MAX, i64::MIN);
         let order = Ordering::Relaxed;
-        // Already collecting: the horizon stays.
+        // Already expected: the horizon stays.
         let _ = self.heard_until.compare_exchange(alone, unheard, order, order);
-    }
-
-    /// Takes the rows of fetches since the last call, and the time until which others were left
-    /// out.
-    pub(super) fn collect(&self) -> (Vec<Fetches>, Option<Timestamp>) {
-        self.news.get().map(|news| news.lock().take()).unwrap_or_default()
     }
 
     /// Takes in the row of another node, in any order and any number of times. `site` is the site
@@ -196,8 +172,10 @@ impl Ledger {
         self.named.write().misses(until.as_millisecond());
     }
 
-    /// Notes that the fetches at all other nodes are known up to this time.
-    pub(super) fn heard_until(&self, horizon: Timestamp) {
+    /// Notes that the fetches at all other nodes are known up to this time. Until the first call,
+    /// a node of a fleet knows of none. A node that fell silent may still serve clients: it holds
+    /// the time back until it said goodbye, came back, or was silent for the longest window.
+    pub fn heard_until(&self, horizon: Timestamp) {
         self.heard_until.store(horizon.as_millisecond(), Ordering::Relaxed);
     }
 

@@ -11,6 +11,12 @@
 
 use std::time::Duration;
 
+use crate::clients::conduct::key::Limit;
+
+/// The requests that may come at once at any pace.
+pub(super) const AT_ONCE: u32 = 3;
+/// The most requests that may come at once, whatever a `Request-rate` says.
+const MOST_AT_ONCE: u32 = 1_000;
 /// The most spans that a bucket remembers.
 const MOST_IDLE: usize = 16;
 
@@ -24,6 +30,21 @@ pub(super) struct Rate {
 }
 
 impl Rate {
+    /// The rate of a limit, for a pace with the tolerance that a polite crawler needs. A limit of the
+    /// operator is exact but for a tenth of the time of a request, without which each late request would
+    /// cost a part of it.
+    pub(super) fn of(Limit { pace, times, burst }: Limit) -> Self {
+        let interval = pace.interval();
+        if burst > 0 {
+            let tolerance = interval.saturating_mul(burst - 1) + interval / 10;
+            return Self { interval, tolerance };
+        }
+        let at_once = pace.requests().saturating_mul(2).clamp(AT_ONCE, MOST_AT_ONCE);
+        let interval = (interval.mul_f64(0.9) / times.max(1)).max(Duration::from_micros(1));
+        let after_one = at_once.saturating_mul(times).saturating_sub(1);
+        Self { interval, tolerance: interval.saturating_mul(after_one) }
+    }
+
     /// The part of one node, where several share the rate and can't tell each other.
     pub(super) fn of_one(self, nodes: u32) -> Self {
         Self { interval: self.interval.saturating_mul(nodes), ..self }

@@ -16,11 +16,7 @@
 //! pass at each node what it could pass alone until then: with `n` nodes and a lag `l`, at most
 //! `n - 1` times the requests that may come at once and those of the time `l` more than at one.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use parking_lot::{Mutex, RwLock};
 
@@ -29,18 +25,16 @@ use crate::{
     rules::enforce::{AppliedLimit, Moment},
 };
 
-use super::{capacity::make_room, observations::PaceCount};
-
-pub(super) use self::key::Key;
-use self::{
-    cell::{Cell, Rate},
-    key::Limit,
-    news::News,
+use super::{
+    capacity::make_room,
+    contact::Fleet,
+    key::{Key, Limit},
+    observations::PaceCount,
 };
 
+use self::cell::{Cell, Rate};
+
 mod cell; // one crawler at one limit
-mod key; // what counts together, and at which limit
-mod news; // requests that other nodes have to hear of
 #[cfg(test)]
 mod tests;
 
@@ -97,8 +91,6 @@ impl Turn {
 #[derive(Debug, Default)]
 pub(super) struct Limiter {
     by_limit: RwLock<HashMap<Limit, Arc<Cells>>>,
-    /// The requests that the other nodes of a fleet have to hear of.
-    news: OnceLock<Mutex<News>>,
 }
 
 /// The buckets of one limit.
@@ -113,9 +105,15 @@ impl Limiter {
     ///
     /// # Errors
     /// The request comes too soon and does not count.
-    pub(super) fn check(&self, key: &Key, pace: Pace, now: Duration) -> Result<(), TooSoon> {
-        let limit = |times| Limit { pace, times, burst: 0 };
-        let charge = |key: &Key, times| self.charge(key, limit(times), 1, Duration::ZERO, now);
+    pub(super) fn check(
+        &self,
+        key: &Key,
+        pace: Pace,
+        fleet: Fleet<'_>,
+        now: Duration,
+    ) -> Result<(), TooSoon> {
+        let (limit, whole) = (|times| Limit { pace, times, burst: 0 }, Fleet { nodes: 1, ..fleet });
+        let charge = |key: &Key, times| self.charge(key, limit(times), whole, Duration::ZERO, now);
         charge(key, 1).map_err(TooSoon::after)?;
         let Some(key) = key.of_all_networks() else { return Ok(()) };
         // The network has paid for this request already. So it waits for its own next one at least.
@@ -124,14 +122,14 @@ impl Limiter {
 
     /// The time until a request has its turn under limits of the operator. Nothing counts.
     ///
-    /// A node that is alone takes its part of each limit: one of `nodes`.
+    /// A node that is alone takes its part of each limit.
     ///
     /// # Errors
     /// A limit refuses the request: if several do, the one with the longest wait.
     pub(super) fn time_to_turn<'r>(
         &self,
         limits: &[(Key, AppliedLimit<'r>)],
-        nodes: u32,
+        fleet: Fleet<'_>,
         turn: Turn,
         now: Duration,
     ) -> Result<Duration, Limited<'r>> {
@@ -139,7 +137,7 @@ impl Limiter {
         for (key, applied) in limits {
             let Some(limit) = Limit::of(applied.limit) else { continue };
             let cells = self.cells(limit, now);
-            let rate = cells.rate.of_one(nodes);
+            let rate = cells.rate.of_one(fleet.nodes);
             let wait = cells.change(key, now, |cell| cell.wait(rate, now));
             time = time.max(wait);
             if wait > turn.patience(applied) && refused.is_none_or(|(longest, _)| wait > longest) {
@@ -157,40 +155,27 @@ impl Limiter {
     pub(super) fn count<'r>(
         &self,
         limits: &[(Key, AppliedLimit<'r>)],
-        nodes: u32,
+        fleet: Fleet<'_>,
         turn: Turn,
         now: Duration,
     ) -> Result<Duration, Limited<'r>> {
-        let time = self.time_to_turn(limits, nodes, turn, now)?;
+        let time = self.time_to_turn(limits, fleet, turn, now)?;
         for (key, applied) in limits {
             let Some(limit) = Limit::of(applied.limit) else { continue };
             // Another request may have come in between.
             let beyond = |wait| Limited { applied: *applied, too_soon: TooSoon::after(wait) };
-            self.charge(key, limit, nodes, turn.patience(applied), now).map_err(beyond)?;
+            self.charge(key, limit, fleet, turn.patience(applied), now).map_err(beyond)?;
         }
         Ok(time)
     }
 
-    /// Begins to keep the requests that pass, for [`Self::collect`].
-    pub(super) fn start_collecting(&self) {
-        self.news.get_or_init(Mutex::default);
-    }
-
-    /// Takes the requests that passed since the last call.
-    pub(super) fn collect(&self, moment: Moment) -> Vec<PaceCount> {
-        self.news.get().map(|news| news.lock().take(moment)).unwrap_or_default()
-    }
-
     /// Counts requests that passed at another node. They are never refused, but the next ones here
     /// have to wait for them.
-    pub(super) fn learn(&self, count: PaceCount, moment: Moment) {
-        let ago = moment.now.duration_since(count.at);
+    pub(super) fn learn(&self, PaceCount { key, limit, at, requests }: PaceCount, moment: Moment) {
+        let ago = moment.now.duration_since(at);
         // A time ahead of the clock is now.
         let at = moment.steady.saturating_sub(Duration::try_from(ago).unwrap_or_default());
-        let PaceCount { scope, product_token, outcome, network, pace, times, burst, .. } = count;
-        let key = Key { scope, product_token, outcome, network };
-        let (limit, requests) = (Limit { pace, times, burst }, count.requests);
-        let rate = limit.rate();
+        let rate = Rate::of(limit);
         if at.saturating_add(rate.interval.saturating_mul(requests)) <= moment.steady
             && !self.knows(&key, limit)
         {
@@ -201,23 +186,21 @@ impl Limiter {
         });
     }
 
-    /// Counts a request in one bucket of a number of nodes, if it may wait for so long. The error is the
-    /// time until the next one passes.
+    /// Counts a request in one bucket, if it may wait for so long. The error is the time until the next one
+    /// passes.
     fn charge(
         &self,
         key: &Key,
         limit: Limit,
-        nodes: u32,
+        fleet: Fleet<'_>,
         patience: Duration,
         now: Duration,
     ) -> Result<(), Duration> {
-        let (cells, news) = (self.cells(limit, now), self.news.get());
-        let mut rate = cells.rate.of_one(nodes);
+        let (cells, collector) = (self.cells(limit, now), fleet.collector);
+        let mut rate = cells.rate.of_one(fleet.nodes);
         rate.tolerance = rate.tolerance.saturating_add(patience);
-        cells.change(key, now, |cell| cell.charge(rate, now, news.is_some()))?;
-        if let Some(news) = news {
-            news.lock().add(key, limit, now);
-        }
+        cells.change(key, now, |cell| cell.charge(rate, now, collector.is_some()))?;
+        collector.into_iter().for_each(|collector| collector.charge(key, limit, now));
         Ok(())
     }
 
@@ -238,7 +221,7 @@ impl Limiter {
             }
         }
         // Another thread may have been faster.
-        let new = || Arc::new(Cells { rate: limit.rate(), by_key: Mutex::default() });
+        let new = || Arc::new(Cells { rate: Rate::of(limit), by_key: Mutex::default() });
         Arc::clone(by_limit.entry(limit).or_insert_with(new))
     }
 }

@@ -4,9 +4,9 @@ use std::{cell::Cell, sync::LazyLock};
 
 use proptest::prelude::*;
 
-use super::{key::AT_ONCE, *};
+use super::{cell::AT_ONCE, *};
 use crate::{
-    clients::conduct::network::Network,
+    clients::conduct::{collector::Collector, network::Network},
     rules::{
         crawlers::{Catalogue, Name, Outcome},
         policy,
@@ -27,12 +27,17 @@ struct Timed {
 
 impl Timed {
     fn check(&self, key: &Key, pace: Pace) -> Result<(), TooSoon> {
-        self.limiter.check(key, pace, self.now.get())
+        self.limiter.check(key, pace, Fleet::NONE, self.now.get())
     }
 
     fn advance(&self, by: Duration) {
         self.now.set(self.now.get() + by);
     }
+}
+
+/// A fleet whose other nodes hear of what passes.
+fn telling(collector: &Collector) -> Fleet<'_> {
+    Fleet { collector: Some(collector), ..Fleet::NONE }
 }
 
 fn pace(text: &str) -> Pace {

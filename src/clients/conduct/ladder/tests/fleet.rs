@@ -11,11 +11,17 @@ fn rung(ladder: &Ladder) -> Rung {
 }
 
 fn note(ladder: &mut Ladder, is_violation: bool, now: Timestamp) -> Option<Move> {
-    ladder.note(&rules(), Name::Declared(TOKEN), (UNKNOWN, network(1)), is_violation, now)
+    ladder.note(
+        ("a.example", &rules()),
+        Name::Declared(TOKEN),
+        (UNKNOWN, network(1)),
+        is_violation,
+        now,
+    )
 }
 
 fn count(ladder: &Ladder) -> LadderCount {
-    let count = ladder.count("a.example", Name::Declared(TOKEN), (UNKNOWN, network(1)));
+    let count = ladder.count(Name::Declared(TOKEN), (UNKNOWN, network(1)));
     count.expect("it sent a request")
 }
 
@@ -33,7 +39,7 @@ fn violations_at_two_nodes_move_a_crawler_up_at_both() {
     assert_eq!(rung(&other), Rung::Observe, "the next violation decides");
     let moved = note(&mut other, true, at(2)).expect("the third violation");
     assert_eq!((moved.step.violations, moved.step.to), (3, Rung::Throttle));
-    assert_eq!(one.learn_step(&rules(), &moved.told("a.example"), at(3)), Some(Rung::Observe));
+    assert_eq!(one.learn_step(&rules(), &moved.told(), at(3)), Some(Rung::Observe));
     assert_eq!((rung(&one), rung(&other)), (Rung::Throttle, Rung::Throttle));
     // What came before the step is not counted again.
     assert_eq!(other.learn_count(&rules(), 1, count(&one), at(3)), None);
@@ -118,7 +124,7 @@ proptest! {
             let told = count(&nodes[node]);
             for other in (0..3).filter(|other| *other != node) {
                 if let Some(moved) = &moved {
-                    nodes[other].learn_step(&rules(), &moved.told("a.example"), at(now));
+                    nodes[other].learn_step(&rules(), &moved.told(), at(now));
                 }
                 nodes[other].learn_count(&rules(), node as u64, told.clone(), at(now));
             }
@@ -142,7 +148,7 @@ proptest! {
         let claim = (UNKNOWN, network(1));
         for (node, is_violation) in &requests {
             let name = Name::Declared(TOKEN);
-            nodes[*node].note(&rules, name, claim, *is_violation, at(0));
+            nodes[*node].note(("a.example", &rules), name, claim, *is_violation, at(0));
             told.push((*node as u64, count(&nodes[*node])));
         }
         let mut third = Ladder::default();

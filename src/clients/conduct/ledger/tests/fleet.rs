@@ -85,7 +85,7 @@ impl Node {
     fn new() -> Self {
         let served = vec![Served { mask: 0, from: 0, until: None }];
         let ledger = Ledger::default();
-        ledger.start_collecting();
+        ledger.expect_others();
         let node = Self {
             ledger,
             book: Rulebook::compile(&POLICIES[0], at(0.0), None),
@@ -205,9 +205,7 @@ proptest! {
                 }
                 Event::Fetch(own, network, is_confirmed) => {
                     let guest = nodes[own].guest(network, is_confirmed, hour);
-                    guest.client.fetch(&nodes[own].book, TOKEN);
-                    let (rows, forgotten) = nodes[own].ledger.collect();
-                    prop_assert_eq!(forgotten, None);
+                    let rows = guest.client.fetch(&nodes[own].book, TOKEN);
                     nodes[own].told.extend(rows);
                     fetched.push((hour, network, is_confirmed, nodes[own].mask()));
                 }
@@ -304,7 +302,7 @@ fn fetches_that_may_be_unknown_excuse_and_a_single_node_knows_all() {
     };
     let (violation, grace) = ("robots.disallow", "robots.disallow.grace");
     assert_eq!((request("GPTBot"), request(invented)), (violation.into(), violation.into()));
-    ledger.start_collecting();
+    ledger.expect_others();
     assert_eq!(
         (request("GPTBot"), request(invented)),
         (grace.into(), grace.into()),
@@ -330,7 +328,7 @@ fn a_name_that_no_catalogue_has_gets_grace_where_another_node_may_know_a_later_f
         [(TOKEN, "log robots.disallow older"), ("UnheardBot", "pass robots.disallow.grace older")]
     {
         let ledger = Ledger::default();
-        ledger.start_collecting();
+        ledger.expect_others();
         let at_node = |book: &Rulebook, hour: f64, fetches: bool| {
             ledger.heard_until(at(hour));
             let client = Client {

@@ -32,7 +32,16 @@ fn counted<'l>(
 }
 
 fn passes(limiter: &Limiter, counted: (Key, AppliedLimit<'_>), now: u64) -> bool {
-    limiter.count(&[counted], 1, Turn::Now, milliseconds(now)).is_ok()
+    passes_with(limiter, Fleet::NONE, counted, now)
+}
+
+fn passes_with(
+    limiter: &Limiter,
+    fleet: Fleet<'_>,
+    counted: (Key, AppliedLimit<'_>),
+    now: u64,
+) -> bool {
+    limiter.count(&[counted], fleet, Turn::Now, milliseconds(now)).is_ok()
 }
 
 fn moment(now: u64) -> Moment {
@@ -44,25 +53,24 @@ fn moment(now: u64) -> Moment {
 /// What passes of two hundred requests a second in 60 s, from many addresses, at nodes that hear of each
 /// other every 200 ms.
 fn passed(limit: &RateLimit, addresses: u64, nodes: usize) -> u64 {
-    let all: Vec<Limiter> = (0..nodes).map(|_| Limiter::default()).collect();
-    if nodes > 1 {
-        all.iter().for_each(Limiter::start_collecting);
-    }
+    let all: Vec<(Limiter, Collector)> = (0..nodes).map(|_| Default::default()).collect();
     let mut passed = 0;
     for number in 0..12_000_u64 {
         // The load balancer sends each to another node.
         let (now, node) = (5 * number, number as usize % nodes);
         if now % 200 == 0 && nodes > 1 {
             for from in 0..nodes {
-                for count in all[from].collect(moment(now)) {
+                for count in all[from].1.take(moment(now)).pace {
                     let others = (0..nodes).filter(|to| *to != from);
-                    others.for_each(|to| all[to].learn(count.clone(), moment(now)));
+                    others.for_each(|to| all[to].0.learn(count.clone(), moment(now)));
                 }
             }
         }
         let address = format!("192.0.{}.1", number % addresses);
         let counted = counted(limit, "GPTBot", Outcome::Unknown, &address);
-        passed += u64::from(passes(&all[node], counted, now));
+        let (limiter, collector) = &all[node];
+        let fleet = if nodes > 1 { telling(collector) } else { Fleet::NONE };
+        passed += u64::from(passes_with(limiter, fleet, counted, now));
     }
     passed
 }
@@ -136,7 +144,8 @@ fn a_request_beyond_one_limit_counts_for_none() {
     };
     let both = [of(&fast, "fast"), of(&slow, "slow")];
     let at = |seconds: u64| {
-        let limited = limiter.count(&both, 1, Turn::Now, Duration::from_secs(seconds)).err();
+        let limited =
+            limiter.count(&both, Fleet::NONE, Turn::Now, Duration::from_secs(seconds)).err();
         limited.map(|one| (one.applied.limit.pace, one.too_soon.retry_after))
     };
     assert_eq!(at(0), None);
@@ -152,7 +161,7 @@ fn requests_that_wait_have_turns_at_the_rate_and_the_next_ones_are_refused() {
         (Limiter::default(), limit_of("user_agents: [GPTBot], requests: 60/1m, wait: 5s"));
     let at = |turn, now| {
         let counted = counted(&limit, "GPTBot", Outcome::Unknown, "192.0.2.1");
-        let time = limiter.count(&[counted], 1, turn, milliseconds(now));
+        let time = limiter.count(&[counted], Fleet::NONE, turn, milliseconds(now));
         time.map(|time| time.as_millis()).map_err(|one| one.too_soon.retry_after)
     };
     // A tenth of a second is the tolerance of a limit.
@@ -169,8 +178,11 @@ fn a_node_that_is_alone_takes_its_part() {
     let passed = |nodes: u32, seconds: std::ops::Range<u64>| {
         let times = seconds.flat_map(|second| (0..5).map(move |part| 1_000 * second + 200 * part));
         let counted = || counted(&limit, "GPTBot", Outcome::Unknown, "192.0.2.1");
-        let passes =
-            |now: &u64| limiter.count(&[counted()], nodes, Turn::Now, milliseconds(*now)).is_ok();
+        let passes = |now: &u64| {
+            limiter
+                .count(&[counted()], Fleet { nodes, ..Fleet::NONE }, Turn::Now, milliseconds(*now))
+                .is_ok()
+        };
         times.filter(passes).count()
     };
     assert_eq!(passed(1, 0..60), 62);
