@@ -48,7 +48,6 @@ struct Changes {
     pace: HashMap<(Key, Limit), (Duration, u32)>,
 }
 
-/// The requests at one site that count for its breaker.
 #[derive(Debug)]
 struct Requests {
     at: Timestamp,
@@ -58,7 +57,6 @@ struct Requests {
 }
 
 impl Collector {
-    /// Notes rows of the ledger that changed.
     pub(super) fn fetched(&self, rows: &[Fetches]) {
         let mut changes = self.0.lock();
         for row in rows {
@@ -87,7 +85,6 @@ impl Collector {
         }
     }
 
-    /// Notes a request that passed.
     pub(super) fn pass(&self, site: &str, now: Timestamp) {
         self.0.lock().requests(site, now).passed += 1;
     }
@@ -111,7 +108,6 @@ impl Collector {
         changes.openings.insert(opening.site.clone(), opening);
     }
 
-    /// Takes it all.
     pub(super) fn take(&self, moment: Moment) -> Observations {
         let Changes { fetches, forgotten, steps, ladder, openings, breaker, pace } =
             std::mem::take(&mut *self.0.lock());

@@ -21,7 +21,6 @@ pub(super) struct Contacts {
 pub(super) struct Fleet<'a> {
     /// What the other nodes have to hear of.
     pub(super) collector: Option<&'a Collector>,
-    /// Whether this node hears nothing of the others.
     pub(super) is_alone: bool,
     /// Whether it excuses what its rules disallow: another node may have published rules that allow more.
     pub(super) excuses: bool,
@@ -39,7 +38,6 @@ impl Default for Contacts {
 
 #[cfg(test)]
 impl Fleet<'_> {
-    /// No fleet.
     pub(super) const NONE: Self =
         Self { collector: None, is_alone: false, excuses: false, nodes: 1 };
 }

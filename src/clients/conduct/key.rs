@@ -106,7 +106,6 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The limit of requests that the operator set, if there is one.
     pub(super) fn of(one: &RateLimit) -> Option<Self> {
         Some(Self { pace: one.pace?, times: 1, burst: one.burst })
     }

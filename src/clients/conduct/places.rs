@@ -134,7 +134,6 @@ impl Conduct {
         Ok((seats, beyond))
     }
 
-    /// Takes the seats of limits for requests at one time.
     fn sit<'r>(&self, limits: &[(Key, AppliedLimit<'r>)]) -> Result<Vec<Seat>, Limited<'r>> {
         let seats = limits.iter().filter_map(|(key, applied)| {
             let seat = self.seats.take(key.clone(), applied.limit.concurrent?);

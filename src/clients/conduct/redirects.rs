@@ -27,7 +27,6 @@ pub(super) const fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// The credits of each crawler.
 #[derive(Debug, Default)]
 pub(super) struct Redirects(Mutex<HashMap<Key, Credits>>);
 
@@ -35,7 +34,6 @@ pub(super) struct Redirects(Mutex<HashMap<Key, Credits>>);
 struct Credits {
     /// The number of credits for each place in a chain, from the first hop on.
     by_hop: [u8; MOST_HOPS],
-    /// The time of the latest redirect.
     since: Duration,
 }
 

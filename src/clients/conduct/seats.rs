@@ -6,7 +6,6 @@ use parking_lot::Mutex;
 
 use super::key::Key;
 
-/// The requests at the origin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seats(Arc<Mutex<HashMap<Key, u32>>>);
 

@@ -125,7 +125,6 @@ impl Conduct {
         self.fleet(moment.steady).excuses
     }
 
-    /// The fleet of this node, at this time of the steady clock.
     pub(super) fn fleet(&self, steady: Duration) -> Fleet<'_> {
         let (contacts, collector) = (&self.contacts, self.collector.get());
         if steady < Duration::from_millis(contacts.until.load(Ordering::Relaxed)) {

@@ -79,7 +79,6 @@ impl SiteConduct {
         ladder.map(|ladder| ladder.lock().rung(name, outcome, network)).unwrap_or_default()
     }
 
-    /// The ladder with its rules, locked.
     fn ladder<'a>(
         &'a self,
         site: &'a Site,
@@ -87,7 +86,6 @@ impl SiteConduct {
         Some((self.ladder.as_ref()?.lock(), site.enforcement.ladder.as_ref()?))
     }
 
-    /// The breaker with its rules, locked.
     fn switch<'a>(
         &'a self,
         site: &'a Site,
@@ -136,7 +134,6 @@ impl SiteConduct {
         }
     }
 
-    /// Takes over a step that another node made.
     pub(super) fn learn_step(
         &self,
         site: &Site,
@@ -152,7 +149,6 @@ impl SiteConduct {
         }
     }
 
-    /// Adds the sum of a crawler at another node.
     pub(super) fn learn_ladder(
         &self,
         site: &Site,
@@ -184,7 +180,6 @@ impl SiteConduct {
         }
     }
 
-    /// Adds requests at another node to the breaker's.
     pub(super) fn learn_breaker(&self, site: &Site, count: &BreakerCount, now: Timestamp) {
         if let Some((mut switch, rules)) = self.switch(site) {
             let edition = site.timeline.current();
@@ -209,7 +204,6 @@ pub struct Sighting<'a, 'r> {
 }
 
 impl Sighting<'_, '_> {
-    /// Counts a request of a crawler on the ladder.
     pub(super) fn climb(
         &self,
         decision: &Decision<'_>,
@@ -349,7 +343,6 @@ fn report_move(one: &Move, (fleet, metrics): (Fleet<'_>, &Metrics)) {
     }
 }
 
-/// Logs and counts a step that another node made.
 fn report_learned_step(from: Rung, RungStep { key, rung, .. }: &RungStep, metrics: &Metrics) {
     let (_, product_token) = count_step(key, (from, *rung), metrics);
     let (site, standing) = (&key.site, key.outcome.as_str());
@@ -366,7 +359,6 @@ fn report_learned_step(from: Rung, RungStep { key, rung, .. }: &RungStep, metric
     );
 }
 
-/// Logs and counts the alarm of a breaker.
 fn report_alarm(site: &Site, cause: &Cause, rules: &policy::Breaker, metrics: &Metrics) {
     metrics.breaker_opened(&site.name, cause.as_str());
     let (reason, seconds) = (cause.to_string(), rules.pause.as_secs());

@@ -41,7 +41,6 @@ pub struct Conduct {
     pub(super) limiter: Limiter,
     redirects: Redirects,
     pub(super) seats: Seats,
-    /// What the other nodes of a fleet have to hear of.
     pub(super) collector: OnceLock<Collector>,
     pub(super) contacts: Contacts,
 }

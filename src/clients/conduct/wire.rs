@@ -23,8 +23,7 @@ const LONGEST: usize = 512;
 
 /// A module for a value that goes as another one.
 macro_rules! goes_as {
-    ($(#[$doc:meta] $name:ident: $type:ty as $wire:ty, $write:expr, $read:expr;)+) => { $(
-        #[$doc]
+    ($($name:ident: $type:ty as $wire:ty, $write:expr, $read:expr;)+) => { $(
         pub(super) mod $name {
             use super::*;
 
@@ -48,25 +47,20 @@ macro_rules! goes_as {
 }
 
 goes_as! {
-    /// A time.
     milliseconds: Timestamp as i64, |at| at.as_millisecond(), |at| Some(time(at));
-    /// A time, if there is one.
     milliseconds_if: Option<Timestamp> as Option<i64>,
         |at| at.map(Timestamp::as_millisecond),
         |at| Some(at.map(time));
-    /// A time span of a second at least.
+    // A time span of a second at least.
     seconds_if: Option<Duration> as Option<u64>,
         |span| span.map(|span| span.as_secs()),
         |span| Some(span.filter(|seconds| *seconds > 0).map(Duration::from_secs));
-    /// A pace: requests, and their time in milliseconds.
+    // A pace: requests, and their time in milliseconds.
     pace: Pace as (u32, u64),
         |pace| (pace.requests(), u64::try_from(pace.per().as_millis()).unwrap_or(u64::MAX)),
         |(requests, per)| Pace::new(requests, Duration::from_millis(per));
-    /// The outcome of evidence.
     outcome: Outcome as String, |one| one.as_str().to_owned(), |text| Outcome::from_word(&text);
-    /// A rung.
     rung: Rung as String, |one| one.as_str().to_owned(), |text| Rung::from_word(&text);
-    /// The name of an edition.
     edition: EditionId as String, |id| id.to_string(), |text| EditionId::parse(&text);
 }
 
@@ -81,7 +75,6 @@ pub(super) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String,
     checked(String::deserialize(deserializer)?)
 }
 
-/// A name, if there is one.
 pub(super) fn name_if<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<String>, D::Error> {

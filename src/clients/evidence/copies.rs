@@ -29,7 +29,6 @@ impl Copies {
         Self { folder: folder.map(Path::to_owned), kind, failures: Arc::default() }
     }
 
-    /// The copy of the content at `url`.
     pub(super) fn read(&self, url: &str) -> Option<Vec<u8>> {
         std::fs::read(self.path(url)?).ok()
     }
@@ -49,7 +48,6 @@ impl Copies {
         }
     }
 
-    /// Replaces the copy in one step.
     pub(super) fn write(&self, url: &str, octets: &[u8]) {
         let Some(path) = self.path(url) else { return };
         let new = path.with_extension("new");
@@ -71,7 +69,6 @@ impl Copies {
         }
     }
 
-    /// Notes a saved copy.
     fn note_saved(&self) {
         let failures = self.failures.swap(0, Ordering::Relaxed);
         if failures > 0 {

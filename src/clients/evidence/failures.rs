@@ -13,16 +13,12 @@ use parking_lot::Mutex;
 /// The time after which sources that still fail are logged again.
 const REMINDER: Duration = Duration::from_secs(24 * 3_600);
 
-/// The failures of all sources.
 #[derive(Debug, Default)]
 pub(super) struct Report(Mutex<State>);
 
-/// A failed fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failed {
-    /// The stable code.
     pub(super) code: &'static str,
-    /// The reason as text.
     pub(super) error: String,
     /// Whether an earlier copy is in use.
     pub(super) has_copy: bool,
@@ -52,14 +48,12 @@ pub struct FailingSource {
     pub has_copy: bool,
 }
 
-/// One source: its kind of evidence and its URL.
 type Source = (&'static str, String);
 
 #[derive(Debug, Default)]
 struct State {
     /// The collections with fetches under way or due.
     busy: usize,
-    /// The number of sources of each kind.
     sources: BTreeMap<&'static str, usize>,
     failing: BTreeMap<Source, Failing>,
     /// The sources that delivered again since the last line.
@@ -69,19 +63,15 @@ struct State {
     told: Option<Instant>,
 }
 
-/// A source that fails at present.
 #[derive(Debug)]
 struct Failing {
     failed: Failed,
     is_told: bool,
 }
 
-/// A log line.
 #[derive(Debug, PartialEq, Eq)]
 enum Line {
-    /// One source fails.
     One(Source, Failed),
-    /// Several sources fail for the same reason.
     Several {
         kinds: String,
         sources: usize,
@@ -90,10 +80,15 @@ enum Line {
         /// One of the URLs, with its error.
         example: (String, String),
     },
-    /// Sources fail since long ago.
-    Still { sources: usize, repeats: u64 },
-    /// Sources deliver again.
-    Recovered { sources: usize, still_failing: usize, repeats: u64 },
+    Still {
+        sources: usize,
+        repeats: u64,
+    },
+    Recovered {
+        sources: usize,
+        still_failing: usize,
+        repeats: u64,
+    },
 }
 
 impl Report {
@@ -104,7 +99,6 @@ impl Report {
         *state.sources.entry(evidence).or_default() += sources;
     }
 
-    /// The sources as they are now, by kind.
     pub(super) fn sources(&self) -> Vec<Sources> {
         let state = self.0.lock();
         let failing = |kind: &'static str| {
@@ -129,7 +123,6 @@ impl Report {
         self.0.lock().busy += 1;
     }
 
-    /// Notes the outcome of a fetch.
     pub(super) fn note(&self, evidence: &'static str, url: &str, outcome: Result<(), Failed>) {
         self.0.lock().note((evidence, url.to_owned()), outcome);
     }
@@ -166,7 +159,6 @@ impl State {
         }
     }
 
-    /// The lines that are due.
     fn take_lines(&mut self, now: Instant) -> Vec<Line> {
         let mut by_code: BTreeMap<&'static str, Vec<(&Source, &Failed)>> = BTreeMap::new();
         for (source, failing) in self.failing.iter_mut().filter(|(_, failing)| !failing.is_told) {
@@ -190,7 +182,6 @@ impl State {
     }
 }
 
-/// The line about sources that fail with the same code.
 fn line(group: &[(&Source, &Failed)]) -> Option<Line> {
     let (source, failed) = *group.first()?;
     if group.len() == 1 {

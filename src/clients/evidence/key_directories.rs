@@ -37,21 +37,17 @@ const MOST_WAITING: usize = 4;
 /// The most unknown keys of a directory to remember as absent.
 const MOST_ABSENT: usize = 64;
 
-/// The key directories of all crawlers.
 #[derive(Debug)]
 pub(super) struct Keys {
     directories: Vec<Directory>,
     /// Whether the policy has signatures checked. If not, all keys are unknown.
     are_checked: bool,
-    /// The directories to fetch before their time.
     wishes: Arc<Wishes>,
 }
 
-/// One key directory.
 #[derive(Debug)]
 struct Directory {
     url: String,
-    /// The crawlers that name it.
     owners: Vec<Owner>,
     keys: ArcSwap<Option<KeySet>>,
     unknown: Mutex<Unknown>,
@@ -66,14 +62,12 @@ struct Unknown {
     absent: VecDeque<String>,
 }
 
-/// A crawler that signs with the keys of a directory.
 #[derive(Debug)]
 struct Owner {
     product_token: ProductToken,
     operator: Option<String>,
 }
 
-/// The signers of a request.
 #[derive(Debug, Default)]
 pub(super) struct Signers {
     /// The directories whose keys verified a signature, by number.
@@ -247,7 +241,6 @@ impl Directory {
     }
 }
 
-/// The keys together with their saved copies.
 #[derive(Debug)]
 pub(super) struct KeyKeeper {
     keys: Arc<Keys>,
@@ -256,7 +249,6 @@ pub(super) struct KeyKeeper {
     copies: Copies,
 }
 
-/// The last plausible content of a directory.
 #[derive(Debug, Default)]
 struct Accepted {
     keys: Option<KeySet>,

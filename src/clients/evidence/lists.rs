@@ -38,13 +38,11 @@ const FRESH: Duration = Duration::from_secs(14 * 24 * 3_600);
 /// The line of a copy whose list has entries that Beadle could not read.
 const INCOMPLETE: &str = "# incomplete";
 
-/// The lists in use, swapped whole.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     current: ArcSwap<Compiled>,
 }
 
-/// The lists of all crawlers, compiled.
 #[derive(Debug, Default)]
 struct Compiled {
     table: Arc<Table>,
@@ -57,7 +55,6 @@ struct Compiled {
 type OfCrawler = HashMap<Box<str>, Box<[ListId]>>;
 
 impl Lists {
-    /// Whether the lists of `crawler` have an address.
     pub(super) fn answer(&self, crawler: &Crawler, address: IpAddr, now: SystemTime) -> Testimony {
         let current = self.current.load();
         let Some(lists) = current.of_crawler.get(crawler.product_token().key()) else {
@@ -83,7 +80,6 @@ impl Compiled {
     }
 }
 
-/// The lists together with their sources and saved copies.
 #[derive(Debug)]
 pub(super) struct ListKeeper {
     lists: Arc<Lists>,
@@ -92,7 +88,6 @@ pub(super) struct ListKeeper {
     copies: Copies,
 }
 
-/// One list with its source.
 #[derive(Debug, Default)]
 struct Listing {
     url: String,
@@ -141,7 +136,6 @@ impl ListKeeper {
         keeper
     }
 
-    /// Compiles all lists and publishes the table.
     fn compile(&self) {
         let present = self
             .listings
@@ -159,7 +153,6 @@ impl ListKeeper {
 }
 
 impl Listing {
-    /// Takes the saved copy of a list.
     fn restore(&mut self, copy: &[u8], seen: Option<SystemTime>) {
         let Ok(list) = ranges::read(Some(Format::Rows), copy) else { return };
         self.is_complete =
@@ -168,13 +161,11 @@ impl Listing {
         (self.list, self.seen) = (Some(list), seen);
     }
 
-    /// The copy to save.
     fn copy(&self, list: &List) -> String {
         let incomplete = if list.is_complete() { "" } else { INCOMPLETE };
         format!("# {}\n{incomplete}\n{list}", self.url)
     }
 
-    /// Checks a fresh list against the one in use.
     fn check(&mut self, fresh: &List) -> Result<(), ranges::Refusal> {
         let Some(old) = &self.list else {
             self.slight_since = fresh.is_slight().then(Instant::now);
@@ -193,7 +184,6 @@ impl Listing {
         Ok(())
     }
 
-    /// Notes that the source has the list in use.
     fn note_seen(&mut self) {
         self.suspect.clear();
         self.seen = Some(SystemTime::now());

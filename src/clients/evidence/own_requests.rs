@@ -21,7 +21,6 @@ pub const MARK: &str = "beadle-watch";
 
 /// The most seconds between a mark and its arrival, and between the clocks of two nodes.
 const SOON: i64 = 60;
-/// How many arrivals are remembered.
 const MOST_ARRIVED: usize = 256;
 
 /// The marks that this node gives and knows.

@@ -40,25 +40,20 @@ const LEAST_INTERVAL: Duration = Duration::from_secs(300);
 
 const FINDING: &str = "finding in the published evidence of a crawler";
 
-/// The refusal of a response.
 #[derive(Debug)]
 pub(super) struct Refusal {
     /// The stable code for logs and metric labels.
     pub(super) code: &'static str,
-    /// The reason as text.
     pub(super) reason: String,
 }
 
 /// The evidence from numbered sources.
 pub(super) trait Collection: Send + 'static {
-    /// The kind of evidence.
     const EVIDENCE: Evidence;
-    /// The limits of a response.
     const TERMS: Terms;
     /// Whether a server may shorten the interval with `Cache-Control: max-age`.
     const OBEYS_MAX_AGE: bool;
 
-    /// The URLs of the sources, by number.
     fn urls(&self) -> Vec<String>;
 
     /// Replaces the copy in use, if the new content is plausible. Returns findings about it.
@@ -67,7 +62,6 @@ pub(super) trait Collection: Send + 'static {
     /// Notes that the source still has the copy in use.
     fn renew(&mut self, _number: usize) {}
 
-    /// Whether there is a copy in use.
     fn has_copy(&self, number: usize) -> bool;
 
     /// The sources that clients want to have fetched before their time; `None` if they can't.
@@ -84,7 +78,6 @@ pub(super) struct Wishes {
 }
 
 impl Wishes {
-    /// Adds a source.
     pub(super) fn add(&self, number: usize) {
         if self.numbers.lock().insert(number) {
             self.news.notify_one();
@@ -116,7 +109,6 @@ pub(super) fn run<C: Collection>(
     })
 }
 
-/// A collection, its sources and the settings of their fetches.
 struct Refresh<C> {
     collection: C,
     sources: Vec<Source>,
@@ -220,12 +212,10 @@ impl<C: Collection> Sources for Refresh<C> {
     }
 }
 
-/// One source, with its validators and its failures in a row.
 struct Source {
     url: String,
     validators: Validators,
     failures: u32,
-    /// The end of the last fetch.
     fetched: Option<Instant>,
 }
 

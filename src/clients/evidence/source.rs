@@ -16,7 +16,6 @@ use crate::{
 
 use super::names::Resolver;
 
-/// The most time to find the addresses of a host.
 const NAME_DEADLINE: Duration = Duration::from_secs(5);
 
 /// A client for evidence. Copies share connections and settings.
@@ -27,16 +26,13 @@ pub(super) struct Fetcher {
     verbatim: Client,
 }
 
-/// The limits of a response.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     /// The most octets, decompressed.
     pub(super) octets: usize,
-    /// Whether to follow redirects.
     pub(super) redirects: bool,
 }
 
-/// The present content of a source.
 #[derive(Debug)]
 pub(super) enum Fetched {
     /// The content that the validators belong to.
@@ -50,7 +46,6 @@ pub(super) enum Fetched {
     },
 }
 
-/// The content of a response, and its fields.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) octets: Bytes,

@@ -8,7 +8,6 @@ const LOSS: Duration = Duration::from_secs(3 * 24 * 3_600);
 /// How long a source must repeat a replacement.
 pub(super) const REPLACEMENT: Duration = Duration::from_secs(3_600);
 
-/// The reason to doubt a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// Most of the copy in use is missing.
@@ -46,7 +45,6 @@ impl<T: PartialEq + Clone> Suspect<T> {
         is_believed
     }
 
-    /// Forgets the responses, after a good one.
     pub(super) fn clear(&mut self) {
         self.first = None;
     }

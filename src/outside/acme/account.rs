@@ -12,7 +12,6 @@ use super::private_file;
 /// The account as its file keeps it. The key in it is secret.
 #[derive(Deserialize, Serialize)]
 struct Kept {
-    /// The addresses that the authority has.
     contact: Vec<String>,
     credentials: AccountCredentials,
 }

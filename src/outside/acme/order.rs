@@ -16,7 +16,6 @@ const PATIENCE: RetryPolicy = RetryPolicy::new().backoff(1.5).timeout(Duration::
 /// The problem of an account that the authority doesn't know (RFC 8555 §6.7).
 const NO_ACCOUNT: &str = "urn:ietf:params:acme:error:accountDoesNotExist";
 
-/// The reason why an order failed.
 #[derive(Debug)]
 pub(super) enum Fault {
     /// Occurs when the authority doesn't know the account.
@@ -89,7 +88,6 @@ async fn new_order(
     Ok(account.new_order(&NewOrder::new(hosts)).await?)
 }
 
-/// Why the authority did not accept a proof.
 async fn failed_proof(order: &mut Order) -> String {
     let mut authorizations = order.authorizations();
     while let Some(Ok(mut authorization)) = authorizations.next().await {

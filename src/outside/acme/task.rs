@@ -26,7 +26,6 @@ use super::{
 const LOOK: SignedDuration = SignedDuration::from_hours(1);
 /// The time limit of an order. The client of the ACME library has none of its own.
 const ORDER: Duration = Duration::from_secs(300);
-/// The time limit of a question.
 const QUESTION: Duration = Duration::from_secs(30);
 /// How soon to ask again for the window of a renewal: what the authority says, within these limits
 /// (RFC 9773 §4.3.2).
@@ -58,7 +57,6 @@ struct Clerk {
     files: HashMap<PathBuf, Attempts>,
 }
 
-/// What was tried for one certificate.
 #[derive(Debug)]
 struct Attempts {
     failures: usize,
@@ -202,7 +200,6 @@ async fn open<'a>(wanted: &Wanted, accounts: &'a mut Accounts) -> Result<&'a Acc
     accounts.get(&folder).ok_or_else(String::new)
 }
 
-/// Orders a certificate and puts it into its file.
 async fn order(
     wanted: &Wanted,
     replaced: Option<CertificateIdentifier<'static>>,

@@ -20,7 +20,6 @@ const MOST_SUMMARY: usize = 400;
 const MOST_FACTS: usize = 10;
 const MOST_TEXT: usize = 2_000;
 
-/// The URL and the body of the request with an event.
 pub(super) fn request(format: Format, url: &WebhookUrl, event: &Event) -> (String, String) {
     let body = match format {
         Format::Json => return (url.reveal().to_owned(), event.body()),
@@ -51,7 +50,6 @@ fn text(event: &Event) -> String {
     text
 }
 
-/// A value on one line.
 fn flat(value: &Value) -> String {
     let joined = |values: &mut dyn Iterator<Item = &Value>, separator| {
         values.map(flat).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(separator)

@@ -27,10 +27,8 @@ use super::{
 
 /// The least time between two events about the same thing.
 const QUIET: Duration = Duration::from_secs(600);
-/// The most crawlers that one event names.
 const MOST_NAMED: usize = 10;
 
-/// The subject of events about lost records.
 const LOST: &str = "lost";
 
 /// Looks at the state for one receiver.
@@ -57,7 +55,6 @@ struct Told {
     is_over: bool,
 }
 
-/// A condition that holds.
 struct Condition {
     kind: AlertKind,
     /// What it is about.
@@ -237,7 +234,6 @@ fn named_count(((product_token, is_impostor), count): &(Name, u64)) -> Value {
     }
 }
 
-/// The conditions of the program's parts.
 fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
     let mut conditions = Vec::new();
     let mut add = |kind, subject: &str, summary: String, details| {

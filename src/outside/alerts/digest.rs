@@ -23,7 +23,6 @@ use super::{
 /// The most events of one mail. Then it does not wait.
 const MOST: usize = 100;
 
-/// Where events are collected, and how long.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
     file: PathBuf,
@@ -31,14 +30,12 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// The digest of the receiver with this key.
     pub(super) fn beside(database: &Path, key: &str, every: Duration) -> Self {
         let mut file = database.as_os_str().to_owned();
         file.push(format!(".alerts-{key}"));
         Self { file: file.into(), every }
     }
 
-    /// Adds an event.
     pub(super) fn add(&self, event: &Event) -> io::Result<()> {
         let line = serde_json::json!([event.at.as_second(), wording::text(event)]);
         let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.file)?;
@@ -46,7 +43,6 @@ impl Digest {
         file.sync_data()
     }
 
-    /// The letter, if its time has come.
     pub(super) fn due(&self, to: &[String]) -> Option<Letter> {
         let lines = fs::read_to_string(&self.file).ok()?;
         let events = lines.lines().filter_map(|line| serde_json::from_str(line).ok());
@@ -64,7 +60,6 @@ impl Digest {
         Some(Letter { id: Message::new_id(), to: to.to_vec(), subject, text, html: None })
     }
 
-    /// Begins anew.
     pub(super) fn clear(&self) {
         if let Err(error) = fs::remove_file(&self.file) {
             tracing::error!(file = %self.file.display(), %error, "a digest may be sent again");

@@ -23,7 +23,6 @@ struct Last {
     is_finished: bool,
 }
 
-/// What to do with an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// It is for the sender.

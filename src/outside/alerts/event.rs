@@ -48,7 +48,6 @@ impl Event {
         Self { kind: "test", subject: String::new(), at, summary, details: Map::new() }
     }
 
-    /// The kind as people read it.
     pub(super) fn title(&self) -> String {
         format!("Beadle {}", self.kind.replace('_', " "))
     }

@@ -27,25 +27,21 @@ pub(super) struct Offenders {
 }
 
 impl Offenders {
-    /// Those of earlier runs.
     pub(super) fn known(known: BTreeSet<Offender>) -> Self {
         Self { known, untold: BTreeSet::new() }
     }
 
-    /// Notes a crawler that violated the rules.
     pub(super) fn note(&mut self, site: &str, product_token: &str) {
         if self.known.insert(Offender::new(site, product_token)) {
             self.untold.insert((site.to_owned(), product_token.to_owned()));
         }
     }
 
-    /// Notes a crawler that is no news.
     pub(super) fn know(&mut self, site: &str, product_token: &str) {
         self.known.insert(Offender::new(site, product_token));
         self.untold.remove(&(site.to_owned(), product_token.to_owned()));
     }
 
-    /// The new ones, by site and product token.
     pub(super) const fn news(&self) -> &BTreeSet<(String, String)> {
         &self.untold
     }

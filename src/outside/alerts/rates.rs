@@ -5,7 +5,6 @@ use std::{
     time::Duration,
 };
 
-/// The time over which a rate is measured.
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// A crawler by its product token, and whether these are its impostors.
@@ -14,7 +13,6 @@ pub(super) type Name = (String, bool);
 /// Counts since the start, by site and name.
 pub(super) type Counts = BTreeMap<(String, Name), u64>;
 
-/// The counts of the last minute.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     samples: VecDeque<(Duration, Counts)>,

@@ -23,7 +23,6 @@ use super::{
     wording,
 };
 
-/// The most octets of an answer that are read.
 const MOST_SAID: usize = 2 << 10;
 
 /// A receiver.
@@ -55,7 +54,6 @@ impl fmt::Display for Tested {
     }
 }
 
-/// What is sent at once.
 #[derive(Debug)]
 pub(super) enum Parcel {
     Event(Message),
@@ -119,7 +117,6 @@ impl Receiver {
         Tested { to: self.alert.shown().into_owned(), answer, milliseconds }
     }
 
-    /// Sends a parcel once.
     pub(super) async fn attempt(&self, parcel: &Parcel) -> Answer {
         match (&self.alert.to, parcel) {
             (Destination::Email { to, .. }, Parcel::Event(message)) => {
@@ -141,7 +138,6 @@ impl Receiver {
     }
 }
 
-/// The secret that signs events, if the receiver has one.
 fn secret(number: usize, alert: &Alert) -> Result<Option<Secret>, Diagnostic> {
     let Destination::Web { secret_file: Some(file), .. } = &alert.to else { return Ok(None) };
     let refused = |why: &str, help: &str| {
@@ -181,7 +177,6 @@ async fn post(
     }
 }
 
-/// The first line of what a receiver said.
 async fn said(response: Response) -> String {
     let beginning = response.beginning(MOST_SAID).await;
     let body = beginning.map(|(body, _)| body).unwrap_or_default();

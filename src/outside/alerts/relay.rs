@@ -111,7 +111,6 @@ impl Relay {
         self.troubles.lock().values().cloned().collect()
     }
 
-    /// Hands an event over to the server.
     pub(super) fn hand_over(&self, handed: Handed) {
         let mut waiting = self.waiting.lock();
         if waiting.len() < MOST_WAITING {
@@ -142,7 +141,6 @@ impl Relay {
         *self.kept.lock() = events;
     }
 
-    /// The events that this node is to send.
     pub(super) fn kept(&self) -> Vec<Handed> {
         let settled = self.settled.lock();
         let kept = self.kept.lock();

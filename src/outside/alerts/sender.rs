@@ -18,9 +18,7 @@ use super::{
     receiver::{Parcel, Receiver},
 };
 
-/// The most events that wait for one receiver.
 const MOST_WAITING: usize = 256;
-/// How often a digest is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 /// The pause after the first failed attempt. Each further one is twice as long.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -28,7 +26,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// The most attempts for one event, within about half an hour.
 const MOST_ATTEMPTS: u32 = 13;
 
-/// What the task of a receiver tells.
 #[derive(Debug)]
 pub(super) enum News {
     /// The receiver answered.
@@ -41,13 +38,11 @@ pub(super) enum News {
 #[derive(Debug)]
 pub(super) struct Sender {
     queue: mpsc::Sender<Message>,
-    /// What became of events.
     news: mpsc::UnboundedReceiver<News>,
     _task: JoinSet<()>,
 }
 
 impl Sender {
-    /// Starts the task of a receiver.
     pub(super) fn start(receiver: Receiver, metrics: Arc<Metrics>) -> Self {
         let (queue, waiting) = mpsc::channel(MOST_WAITING);
         let (tell, news) = mpsc::unbounded_channel();
@@ -61,12 +56,10 @@ impl Sender {
         self.queue.try_send(message).is_ok()
     }
 
-    /// Whether there is room for another event.
     pub(super) fn has_room(&self) -> bool {
         self.queue.capacity() > 0
     }
 
-    /// What became of events, the next of it.
     pub(super) fn next_news(&mut self) -> Option<News> {
         self.news.try_recv().ok()
     }
@@ -142,7 +135,6 @@ async fn deliver(
     }
 }
 
-/// The pause after the attempt with this number, from 1.
 fn pause(attempt: u32) -> Duration {
     let doublings = attempt.saturating_sub(1).min(16);
     (PAUSE * 2_u32.pow(doublings)).min(LONGEST_PAUSE)

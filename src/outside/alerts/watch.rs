@@ -25,7 +25,6 @@ use super::{
 /// How often the state is read.
 pub const EVERY: Duration = Duration::from_secs(2);
 
-/// A receiver with its conditions and its queue.
 struct Alarm {
     receiver: Receiver,
     key: String,

@@ -6,7 +6,6 @@ use ring::hmac;
 /// The least bytes of a secret: what a signature is worth.
 const LEAST: usize = 16;
 
-/// The secret of a webhook.
 #[derive(Clone)]
 pub(super) struct Secret {
     key: hmac::Key,

@@ -7,13 +7,11 @@ use super::{
     event::{Event, Message},
 };
 
-/// The letter with an event to these addresses.
 pub(super) fn of(Message { id, event }: &Message, to: &[String]) -> Letter {
     let subject = format!("{}: {}", event.title(), event.summary);
     Letter { id: id.clone(), to: to.to_vec(), subject, text: text(event), html: None }
 }
 
-/// The event as text.
 pub(super) fn text(event: &Event) -> String {
     let time = event.at.strftime("%F %H:%M:%S UTC");
     let lines: String = lines(event).map(|line| line + "\n").collect();

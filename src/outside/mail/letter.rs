@@ -12,7 +12,6 @@ use lettre::{
 
 use crate::base::escape;
 
-/// The most octets of a subject.
 const MOST_SUBJECT: usize = 150;
 
 /// A letter.
@@ -42,7 +41,6 @@ pub enum Answer {
 }
 
 impl Letter {
-    /// The letter as a message from this address.
     pub(super) fn message(&self, from: &Mailbox) -> Result<Message, String> {
         let (id, domain) = (&self.id, from.email.domain());
         let mut message = Message::builder()

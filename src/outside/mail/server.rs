@@ -22,7 +22,6 @@ use crate::{
 
 use super::letter::{Answer, Letter};
 
-/// The most time for a letter.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A mail server with its secret.

@@ -4,7 +4,6 @@ use url::Url;
 
 use super::Failure;
 
-/// The longest address, in octets.
 pub(super) const LONGEST: usize = 2_000;
 
 /// The address of a policy: HTTPS, or HTTP on this machine.
@@ -35,7 +34,6 @@ impl Address {
         &self.shown
     }
 
-    /// The whole address, with its secrets.
     pub(super) fn url(&self) -> &str {
         self.url.as_str()
     }

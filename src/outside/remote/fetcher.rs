@@ -25,7 +25,6 @@ pub struct Remote {
     key: Option<PublicKey>,
     copy: KeptCopy,
     client: Client,
-    /// Those of `last`.
     validators: Validators,
     last: Option<Vec<u8>>,
 }

@@ -17,9 +17,7 @@ use super::{
     key::{PublicKey, Signature},
 };
 
-/// The beginning of the last line.
 const MARK: &str = "\n# beadle: copy of ";
-/// What stands before the signature.
 const SIGNED: &str = " signature ";
 /// The longest last line, in octets.
 pub const LONGEST_MARK: usize = address::LONGEST + 200;
@@ -28,7 +26,6 @@ pub const LONGEST_MARK: usize = address::LONGEST + 200;
 #[derive(Clone, Debug)]
 pub struct KeptCopy {
     file: PathBuf,
-    /// The address without its secrets.
     of: String,
     key: Option<PublicKey>,
 }

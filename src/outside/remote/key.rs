@@ -3,9 +3,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::signature::{ED25519, UnparsedPublicKey};
 
-/// The octets of a public key.
 const KEY: usize = 32;
-/// The octets of a signature.
 const SIGNATURE: usize = 64;
 /// What stands before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410 §4).
 const ALGORITHM: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0];
@@ -16,7 +14,6 @@ const PEM: [&str; 2] = ["-----BEGIN PUBLIC KEY-----", "-----END PUBLIC KEY-----"
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublicKey([u8; KEY]);
 
-/// A signature.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Signature([u8; SIGNATURE]);
 
@@ -51,13 +48,11 @@ impl Signature {
         decoded(std::str::from_utf8(file).ok()?)?.try_into().ok().map(Self)
     }
 
-    /// The signature in Base64.
     pub(super) fn text(&self) -> String {
         STANDARD.encode(self.0)
     }
 }
 
-/// The octets of Base64 with line breaks.
 fn decoded(text: &str) -> Option<Vec<u8>> {
     let text: String = text.split_ascii_whitespace().collect();
     STANDARD.decode(text).ok()

@@ -76,7 +76,6 @@ struct Shelf {
     listeners: Vec<Presenting>,
 }
 
-/// The certificates of one listener, in their order.
 #[derive(Debug)]
 struct Presenting {
     address: SocketAddr,
@@ -256,7 +255,6 @@ impl Shelf {
         findings
     }
 
-    /// Puts the present certificates in force.
     fn present(&mut self, metrics: &Metrics) {
         let Self { sources, listeners } = self;
         for presenting in listeners {
@@ -306,7 +304,6 @@ impl Presenting {
         })
     }
 
-    /// Whether ACME writes these files.
     fn issues(&self, files: &CertificateFiles) -> bool {
         let mut issued = self
             .acme

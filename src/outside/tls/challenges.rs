@@ -13,7 +13,6 @@ use std::{
 
 use parking_lot::Mutex;
 
-/// Where an authority asks for a token.
 const FOLDER: &[u8] = b"/.well-known/acme-challenge/";
 
 /// The open tokens, each with its answer.

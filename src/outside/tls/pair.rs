@@ -21,7 +21,6 @@ use crate::{
     rules::policy::{self, CertificateFiles, Policy, Spot},
 };
 
-/// The largest PEM file, in octets.
 const MAX_PEM: u64 = 4 << 20;
 
 /// The most names in a folder among which a misspelt one is looked for.
@@ -40,13 +39,10 @@ pub struct Pair {
     pub ends: Timestamp,
 }
 
-/// The reason why a pair of files is unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     file: PathBuf,
-    /// Whether the file is not there.
     pub(super) is_absent: bool,
-    /// Whether it is the file of the key.
     is_of_key: bool,
     /// Why the file can't be read; `None` if its content is wrong.
     unread: Option<ErrorKind>,
@@ -99,7 +95,6 @@ impl Pair {
         Ok(Self { key: Arc::new(key), names, begins, ends })
     }
 
-    /// Reads a pair from its files.
     pub(super) fn read(files: &CertificateFiles) -> Result<Self, Fault> {
         let CertificateFiles { certificate, key } = files;
         let fault = |is_of_key: bool, reason: String| Fault {

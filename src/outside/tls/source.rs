@@ -15,7 +15,6 @@ pub(super) struct Source {
     files: CertificateFiles,
     /// Whether ACME writes the file, which is not there before the first order.
     is_issued: bool,
-    /// The last good pair.
     pub(super) pair: Option<Arc<Pair>>,
     seen: Stamps,
     last_read: Stamps,
@@ -25,10 +24,8 @@ pub(super) struct Source {
     pub(super) failure: Option<String>,
 }
 
-/// The stamps of certificate and key.
 type Stamps = [Option<Stamp>; 2];
 
-/// The outcome of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The files hold another certificate, which is presented from now on.
@@ -109,7 +106,6 @@ impl Source {
         self.fault = Some(error);
     }
 
-    /// Whether this is the file of the certificate.
     pub(super) fn is_in(&self, file: &Path) -> bool {
         self.files.certificate == file
     }

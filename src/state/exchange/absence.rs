@@ -13,7 +13,6 @@ const JOIN: Duration = Duration::from_millis(1_500);
 /// Who is not here, and until when that counts.
 #[derive(Debug)]
 pub(super) struct Absence {
-    /// Whether this node served before its start.
     has_past: bool,
     /// The time of the steady clock at which the server answered first.
     first: Option<Duration>,
@@ -24,7 +23,6 @@ pub(super) struct Absence {
 }
 
 impl Absence {
-    /// The absence at the start.
     pub(super) fn of(handles: &Handles) -> Self {
         let moment = handles.clock.moment();
         let start = moment.now.checked_sub(moment.steady).unwrap_or(moment.now);
@@ -61,12 +59,10 @@ impl Absence {
         is_found && !had_rival
     }
 
-    /// Whether another run has the name of this node.
     pub(super) fn has_rival(&self, steady: Duration) -> bool {
         steady < self.rival_until
     }
 
-    /// Whether a start still waits for the nodes that it found.
     pub(super) fn waits(&self, steady: Duration) -> bool {
         self.first.is_none_or(|first| steady < first.saturating_add(JOIN))
     }

@@ -29,7 +29,6 @@ use super::{
     settings::Settings,
 };
 
-/// The time between two exchanges.
 const EVERY: Duration = Duration::from_millis(200);
 /// How often this node looks whether it is alone.
 const WATCH: Duration = Duration::from_millis(250);
@@ -129,7 +128,6 @@ impl Member {
         Ok(())
     }
 
-    /// Tells what is left, then says goodbye.
     async fn leave(&mut self) -> Result<(), Failure> {
         // Without the fleet's time, no exchange tells anything, however often it is tried.
         if self.fleet_time(self.moment()).is_none() {
@@ -346,7 +344,6 @@ impl Member {
         Ok(())
     }
 
-    /// Shows the state in metrics and pages.
     fn show(&self) {
         let is_up = self.link.is_some() && self.trouble().is_none();
         let metrics = &self.handles.metrics;
@@ -382,7 +379,6 @@ impl Member {
     }
 }
 
-/// The connection, if there is one.
 fn connected(link: &mut Option<Link>) -> Result<&mut Link, Failure> {
     link.as_mut().ok_or_else(|| Failure::Unreachable("no connection".to_owned()))
 }

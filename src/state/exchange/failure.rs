@@ -44,7 +44,6 @@ impl Failure {
         !matches!(self, Self::Full(_))
     }
 
-    /// The failure that an error of the server means.
     pub(super) fn of(error: &ServerError) -> Self {
         let text = || match error.details() {
             Some(details) => format!("{} {details}", error.code()),

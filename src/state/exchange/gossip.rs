@@ -8,10 +8,8 @@ use crate::state::fleet::{
 
 /// The most messages that wait. Beyond it nothing more is collected; it stays where it is.
 const MOST: usize = 64;
-/// The most messages of one exchange.
 const AT_ONCE: usize = 16;
 
-/// The messages of this run.
 #[derive(Debug)]
 pub(super) struct Gossip {
     pub(super) node: String,
@@ -24,7 +22,6 @@ pub(super) struct Gossip {
     told: (i64, u64),
 }
 
-/// A message with its entries in registers.
 #[derive(Debug)]
 pub(super) struct Message {
     number: u64,
@@ -38,12 +35,10 @@ impl Gossip {
         Self { node, run, number: 0, waiting: VecDeque::new(), collected_at: i64::MIN, told }
     }
 
-    /// Whether there is room for more.
     pub(super) fn has_room(&self) -> bool {
         self.waiting.len() < MOST
     }
 
-    /// Whether nothing waits.
     pub(super) fn is_told(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -21,7 +21,6 @@ const OLD: i64 = 600_000;
 const SLACK: i64 = 3_600_000;
 
 impl Member {
-    /// Takes the registers in.
     pub(super) fn take_registers(&mut self, registers: Registers, moment: Moment) {
         let own = &self.gossip.run;
         let now = self.fleet_time(moment).map_or(i64::MIN, |(now, _)| now);
@@ -80,7 +79,6 @@ impl Member {
         }
     }
 
-    /// Takes messages in. Returns how many are new.
     pub(super) fn take_news(
         &mut self,
         entries: Vec<(Position, Vec<u8>)>,

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use crate::clients::conduct::{LadderKey, Observations, Opening, RungStep};
 
-/// The most rungs and openings that are kept.
 const MOST: usize = 20_000;
 
 /// The last rung of each crawler and the last opening of each site.
@@ -22,7 +21,6 @@ impl Kept {
         keep(&mut self.openings, &observations.openings, |opening| (&opening.site, opening.at));
     }
 
-    /// All of them, by time.
     pub(super) fn all(&self) -> Observations {
         let mut steps: Vec<RungStep> = self.steps.values().cloned().collect();
         steps.sort_by_key(|step| step.at);
@@ -32,7 +30,6 @@ impl Kept {
     }
 }
 
-/// Keeps the last value of each key.
 fn keep<K: Clone + Eq + Hash, V: Clone>(
     kept: &mut HashMap<K, V>,
     seen: &[V],

@@ -1,26 +1,18 @@
 //! The names of the keys of one fleet. They share a hash tag, so that a cluster keeps them in one
 //! slot.
 
-/// The milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
 
-/// The keys of one fleet.
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     prefix: String,
-    /// The stream of messages.
     pub(super) news: String,
     /// The beats of all nodes, by name.
     pub(super) beats: String,
-    /// The fetches, by time.
     pub(super) fetches: String,
-    /// The rungs, by time.
     pub(super) rungs: String,
-    /// The openings of breakers, by time.
     pub(super) openings: String,
-    /// The first times of editions.
     pub(super) first: String,
-    /// The last times of editions.
     pub(super) last: String,
     /// A mark that is gone when the server has lost its data.
     pub(super) mark: String,
@@ -52,7 +44,6 @@ impl Keys {
         }
     }
 
-    /// The report of a node.
     pub(super) fn report(&self, node: &str) -> String {
         format!("{}node:{node}", self.prefix)
     }
@@ -62,12 +53,10 @@ impl Keys {
         format!("{}ladder:{}", self.prefix, at.div_euclid(HOUR))
     }
 
-    /// The same of the hour before.
     pub(super) fn ladder_before(&self, at: i64) -> String {
         self.ladder(at.saturating_sub(HOUR))
     }
 
-    /// The bytes of an edition.
     pub(super) fn edition(&self, id: &str) -> String {
         format!("{}edition:{id}", self.prefix)
     }

@@ -14,7 +14,6 @@ const AT_ONCE: usize = 5_000;
 /// The most of them altogether.
 const MOST: usize = 120_000;
 
-/// What the registers say.
 #[derive(Debug, Default)]
 pub(super) struct Registers {
     /// The last message before they were read.
@@ -100,7 +99,6 @@ pub(super) async fn load(
     Ok(found)
 }
 
-/// The reports of the nodes with these beats.
 pub(super) async fn reports(
     link: &mut Link,
     keys: &Keys,

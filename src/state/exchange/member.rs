@@ -34,7 +34,6 @@ const ALONE_AFTER: Duration = Duration::from_secs(9);
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// This node.
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) settings: Settings,
@@ -49,11 +48,8 @@ pub(super) struct Member {
     pub(super) progress: Progress,
     /// Announcements that are not published yet.
     pub(super) announced: Vec<Announced>,
-    /// The last statement of the editions that this node serves.
     pub(super) statement: Statement,
-    /// The nodes whose beats are to be removed.
     pub(super) removed: Vec<String>,
-    /// Who is not here, and until when that counts.
     pub(super) absence: Absence,
     /// Whether the times and bytes of all editions are to be written again.
     pub(super) rewrites: bool,
@@ -64,7 +60,6 @@ pub(super) struct Member {
     pub(super) trouble: Trouble,
 }
 
-/// How far this node has come.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// The mark of the server's data.
@@ -83,9 +78,7 @@ pub(super) struct Progress {
     pub(super) pending: Option<(Position, oneshot::Receiver<()>)>,
     /// Whether this run has looked for the run before it.
     pub(super) has_met: bool,
-    /// Whether the registers are to be read.
     pub(super) needs_registers: bool,
-    /// The time of the last statement.
     pub(super) stated_at: i64,
     /// The number of the message with the last statement.
     pub(super) stated: u64,
@@ -121,7 +114,6 @@ pub(super) struct Dues {
     pause: Duration,
 }
 
-/// The present trouble with the server.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
     code: Option<&'static str>,
@@ -182,12 +174,10 @@ impl Member {
         answered.is_some_and(|(_, at)| self.moment().steady < at.saturating_add(ALONE_AFTER))
     }
 
-    /// Whether this node has exchanged nothing for too long.
     pub(super) fn is_alone(&self) -> bool {
         self.handles.conduct.is_alone(self.moment())
     }
 
-    /// Takes what others saw in.
     pub(super) fn learn(&mut self, run: &str, observations: Observations, moment: Moment) {
         if observations.is_empty() {
             return;
@@ -209,7 +199,6 @@ impl Member {
         self.handles.conduct.keep_contact(until, self.excuses());
     }
 
-    /// Whether violations are excused while this node is alone.
     pub(super) fn excuses(&self) -> bool {
         self.settings.alone == Alone::Excuse
     }
@@ -219,7 +208,6 @@ impl Member {
         self.absence.reasons(&self.settings.node, now, &self.state.roster)
     }
 
-    /// Notes that the server answers.
     pub(super) fn answered(&mut self, began: Duration) {
         self.dues.pause = Duration::ZERO;
         self.progress.answered = self.fleet_time(self.moment()).map(|(now, _)| (now, began));
@@ -266,7 +254,6 @@ impl Member {
         self.dues.attempt = steady.saturating_add(self.dues.pause);
     }
 
-    /// Why this node is degraded, as far as the fleet goes.
     pub(super) fn trouble(&self) -> Option<&'static str> {
         self.trouble.code
     }

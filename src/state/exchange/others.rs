@@ -27,17 +27,14 @@ const MOST_OF_SITE: usize = 128;
 /// The largest robots.txt of another node, in octets.
 const MOST_BYTES: usize = 4 << 20;
 
-/// The periods of editions, by site and edition.
 type Periods = BTreeMap<(String, EditionId), (i64, Option<i64>)>;
 
-/// What this node knows of the others.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) clocks: Clocks,
     pub(super) heard: Heard,
     pub(super) roster: Roster,
     statements: Statements,
-    /// The last message that was read.
     pub(super) cursor: Position,
     /// The periods as the publisher has them.
     given: Periods,
@@ -51,7 +48,6 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Knows nothing but the others of a roster yet.
     pub(super) fn new(roster: Roster) -> Self {
         Self { roster, ..Self::default() }
     }
@@ -134,7 +130,6 @@ impl State {
         periods
     }
 
-    /// The first and the last time of each edition that is known, to write them again.
     pub(super) fn known_periods(&self, now: i64) -> Vec<(String, i64, i64)> {
         let periods = self.statements.periods().into_iter();
         let row = |((site, id), (from, until)): ((String, EditionId), (i64, Option<i64>))| {
@@ -143,7 +138,6 @@ impl State {
         periods.map(row).collect()
     }
 
-    /// The bytes of all editions that are known, to write them again.
     pub(super) fn known_bytes(&self) -> Vec<(String, Bytes)> {
         let known = self.editions.iter().filter(|(id, _)| !self.lost.contains(id));
         known.map(|(id, edition)| (id.to_string(), edition.bytes().clone())).collect()
@@ -227,7 +221,6 @@ impl State {
         Some(learned)
     }
 
-    /// Whether something has changed that the publisher does not have.
     pub(super) const fn has_news_for_publisher(&self) -> bool {
         self.has_changed
     }

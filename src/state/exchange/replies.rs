@@ -4,7 +4,6 @@ use redis::{FromRedisValue, Value, from_redis_value};
 
 use super::failure::Failure;
 
-/// The answers to the commands of a pipeline, in their order.
 #[derive(Debug)]
 pub(super) struct Replies(std::vec::IntoIter<Value>);
 
@@ -13,7 +12,6 @@ impl Replies {
         Self(values.into_iter())
     }
 
-    /// The next answer.
     pub(super) fn next<T: FromRedisValue>(&mut self) -> Result<T, Failure> {
         match self.0.next() {
             None => Err(Failure::Odd("too few answers".to_owned())),

@@ -34,7 +34,6 @@ const KEPT: i64 = 600_000;
 /// The lifetime of the lease of alerts.
 const LEASE: i64 = 15_000;
 
-/// What an exchange says.
 #[derive(Debug)]
 pub(super) struct Round<'a> {
     pub(super) keys: &'a Keys,
@@ -42,27 +41,19 @@ pub(super) struct Round<'a> {
     pub(super) beat: &'a Beat,
     /// The mark of the server's data that this node puts if there is none.
     pub(super) mark: &'a str,
-    /// What to read after.
     pub(super) cursor: Position,
-    /// The time of the fleet, if it is known.
     pub(super) now: i64,
-    /// The report of this node, if it is due.
     pub(super) report: Option<&'a Report>,
-    /// The editions to write, with their bytes.
     pub(super) editions: Vec<(String, bytes::Bytes)>,
-    /// The editions that this node needs.
     pub(super) wanted: Vec<EditionId>,
     /// The nodes that are gone for long.
     pub(super) removed: &'a [String],
     /// The member, the first and the last time of each edition to write again.
     pub(super) periods: Vec<(String, i64, i64)>,
-    /// Whether to trim the registers.
     pub(super) trims: bool,
     /// Whether to ask for the lease of alerts, and whether this node has it.
     pub(super) lease: Option<bool>,
-    /// The alerts to keep, with their ids.
     pub(super) notices: Vec<(String, String)>,
-    /// The ids of alerts to remove.
     pub(super) settled: &'a [String],
     /// When reports were sent last, as far as it is to be told.
     pub(super) reported: BTreeMap<String, i64>,
@@ -70,7 +61,6 @@ pub(super) struct Round<'a> {
     pub(super) reads_notices: bool,
 }
 
-/// What the server answers.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) beats: Vec<Beat>,
@@ -81,7 +71,6 @@ pub(super) struct Answer {
     pub(super) editions: Vec<(EditionId, Option<Vec<u8>>)>,
     /// The run that sends the alerts, if that was asked.
     pub(super) lease: Option<String>,
-    /// The alerts that are kept, with their ids.
     pub(super) notices: Vec<(String, Vec<u8>)>,
     /// When reports were sent last.
     pub(super) reported: BTreeMap<String, i64>,
@@ -243,7 +232,6 @@ impl Round<'_> {
         all.cmd("PEXPIRE").arg(&self.keys.beats).arg(WEEK);
     }
 
-    /// Reads the answers to [`Self::commands`].
     pub(super) fn read(&self, mut replies: Replies, writes: usize) -> Result<Answer, Failure> {
         let beats: Vec<Vec<u8>> = replies.next()?;
         let beats = beats.iter().filter_map(|text| Beat::read(text)).collect();

@@ -14,15 +14,12 @@ use crate::formats::valkey::{Endpoint, Mode};
 
 use super::{failure::Failure, replies::Replies, settings::Settings};
 
-/// The most time to connect.
 const CONNECT: Duration = Duration::from_secs(3);
 /// The most time for an answer. A server that takes two seconds for everything is still of use.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// A connection.
 pub(super) struct Link {
     connection: MultiplexedConnection,
-    /// The server.
     pub(super) place: Endpoint,
 }
 
@@ -73,7 +70,6 @@ impl Link {
     }
 }
 
-/// The first of several hosts that can be reached.
 async fn first(hosts: &[Endpoint], settings: &Settings) -> Result<Link, Failure> {
     let mut failure = Failure::Unreachable("no host".to_owned());
     for host in hosts {

@@ -10,9 +10,7 @@ use crate::{
 
 use super::key_names::Keys;
 
-/// The variable with the password.
 const PASSWORD: &str = "BEADLE_FLEET_PASSWORD";
-/// The variable with the name of this node.
 const NODE: &str = "BEADLE_FLEET_NODE";
 /// The largest file of authorities, in octets.
 const MOST_AUTHORITIES: u64 = 1 << 20;
@@ -102,7 +100,6 @@ pub fn host_name() -> Option<String> {
     is_name(name).then(|| name.to_owned())
 }
 
-/// Whether a text can be the name of a node.
 fn is_name(text: &str) -> bool {
     let is_fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     !text.is_empty() && text.len() <= 64 && text.chars().all(is_fine)

@@ -18,7 +18,6 @@ use super::member::{Announced, Member};
 const ANNOUNCED: Duration = Duration::from_secs(30);
 
 impl Member {
-    /// Takes an announcement.
     pub(super) fn take_announcement(&mut self, announcement: Announcement) {
         let Announcement { editions, known } = announcement;
         let until = self.moment().steady.saturating_add(ANNOUNCED);
@@ -55,7 +54,6 @@ impl Member {
         });
     }
 
-    /// Collects what requests changed.
     pub(super) fn collect(&mut self, moment: Moment, (now, shift): (i64, Shift)) {
         if self.gossip.has_room() {
             let observations = self.handles.conduct.collect(moment);

@@ -20,7 +20,6 @@ pub struct Clocks {
     seen: Option<i64>,
 }
 
-/// One round trip.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     round_trip: Duration,

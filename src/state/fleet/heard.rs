@@ -13,14 +13,12 @@ pub struct Heard {
     runs: BTreeMap<String, Run>,
 }
 
-/// The messages of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Run {
     /// Every message up to this number is known.
     until: u64,
     /// The messages after a gap.
     beyond: BTreeSet<u64>,
-    /// The time of the latest message.
     latest: i64,
 }
 
@@ -79,7 +77,6 @@ impl Heard {
 }
 
 impl Run {
-    /// Takes in the messages that follow without a gap.
     fn go_on(&mut self) {
         while self.until.checked_add(1).is_some_and(|next| self.beyond.remove(&next)) {
             self.until += 1;

@@ -36,7 +36,6 @@ pub struct Entries {
     pub ladder: Vec<(String, String)>,
 }
 
-/// The field of a count.
 #[derive(Serialize, Deserialize)]
 struct Cell {
     run: String,

@@ -27,12 +27,9 @@ const MARGIN: i64 = 1_000;
 /// The other nodes, by run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roster {
-    /// The name of this node, and its run.
     own: (String, String),
     nodes: BTreeMap<String, Node>,
-    /// Whether beats were taken before.
     has_met: bool,
-    /// The longest window of a site, in milliseconds.
     window: i64,
 }
 
@@ -58,13 +55,11 @@ pub struct Silent {
     pub is_any_lost: bool,
 }
 
-/// One other node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Node {
     beat: Beat,
     /// Everything that it told up to this time was taken in.
     heard_at: i64,
-    /// The time of its last beat or message.
     seen_at: i64,
     /// `None` if it was seen at the present server.
     missed: Option<Missed>,
@@ -240,7 +235,6 @@ impl Roster {
 }
 
 impl Node {
-    /// Whether it is another run with the name of this one.
     fn is_namesake(&self, beat: &Beat) -> bool {
         self.beat.node == beat.node && self.beat.run != beat.run
     }

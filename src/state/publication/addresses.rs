@@ -18,7 +18,6 @@ use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
 
 use crate::rules::policy;
 
-/// The most time for one look-up.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// The most look-ups at the same time. The system's resolver takes a thread for each.
@@ -63,7 +62,6 @@ impl Addresses {
         self.current.load_full()
     }
 
-    /// Whether any address is known.
     pub(super) fn are_known(&self) -> bool {
         !self.current.load().is_empty()
     }
@@ -158,7 +156,6 @@ impl AddressBook {
     }
 }
 
-/// The addresses of an origin's name.
 async fn find(origin: policy::Origin) -> Result<Vec<SocketAddr>, String> {
     let found = tokio::net::lookup_host((origin.host.as_str(), origin.port)).await;
     let mut found: Vec<SocketAddr> = found.map_err(|error| error.to_string())?.collect();

@@ -38,7 +38,6 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// How long a leap counts. It exceeds every cache window.
 const LEAP_LIFETIME: Duration = Duration::from_secs(8 * 86_400);
 
-/// The most jumps that are kept.
 const MOST_JUMPS: usize = 1_024;
 
 /// The wall clock and a monotonic clock.
@@ -46,15 +45,12 @@ const MOST_JUMPS: usize = 1_024;
 pub struct Clock {
     /// The fixed start of [`Moment::steady`].
     start: Instant,
-    /// The last comparison.
     last: ArcSwap<State>,
     /// Its lock serialises comparisons after a change.
     jumps: Mutex<Jumps>,
-    /// Whether it never goes back.
     is_held: AtomicBool,
 }
 
-/// The latest jumps.
 #[derive(Debug, Default)]
 struct Jumps {
     all: Vec<ClockLeap>,
@@ -62,7 +58,6 @@ struct Jumps {
     stored: usize,
 }
 
-/// One comparison.
 #[derive(Clone, Copy, Debug)]
 struct State {
     steady: Instant,
@@ -189,7 +184,6 @@ impl Clock {
     }
 }
 
-/// The time after this one.
 fn later(time: Timestamp, by: Duration) -> Timestamp {
     time.checked_add(by).unwrap_or(time)
 }
@@ -222,7 +216,6 @@ impl State {
         elapsed < INTERVAL && self.jump(steady, wall).abs() < TOLERANCE
     }
 
-    /// The leap that counts at this time.
     fn leap_at(&self, steady: Instant) -> Option<Leap> {
         let leaps = self.leaps?;
         let ago = leaps.ago(steady);
@@ -261,7 +254,6 @@ impl State {
 }
 
 impl Leaps {
-    /// The time since the last one.
     fn ago(&self, steady: Instant) -> Duration {
         self.ago.saturating_add(steady.saturating_duration_since(self.at))
     }

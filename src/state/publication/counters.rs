@@ -23,9 +23,7 @@ const ACTIONS: usize = Action::ALL.len();
 /// The counters of one site.
 #[derive(Debug)]
 pub(super) struct Counters {
-    /// By class and action.
     requests: [[Counter; ACTIONS]; Class::ALL.len()],
-    /// In the order of [`STANDINGS`].
     claims: [Counter; KINDS],
     /// By product token. Swapped when a token comes for the first time: a site meets few of the
     /// thousand names in the catalogue.
@@ -41,7 +39,6 @@ type ByStanding = [[OnceLock<Counter>; ACTIONS]; Outcome::ALL.len()];
 /// itself (E0391).
 const KINDS: usize = 8;
 
-/// Every standing.
 const STANDINGS: [Standing; KINDS] = {
     const fn by(outcome: Outcome, evidence: Evidence) -> Standing {
         Standing { outcome, evidence: Some(evidence) }

@@ -69,7 +69,6 @@ pub struct FleetPort {
     pub learned: mpsc::Sender<Learned>,
 }
 
-/// The publisher's ends.
 #[derive(Debug)]
 pub(super) struct FleetEnds {
     announcements: mpsc::UnboundedSender<Announcement>,
@@ -112,7 +111,6 @@ impl Fellowship {
     }
 }
 
-/// Both ends.
 pub(super) fn channel() -> (FleetEnds, FleetPort) {
     let (announce, announcements) = mpsc::unbounded_channel();
     let (learn, learned) = mpsc::channel(4);

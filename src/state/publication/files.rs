@@ -138,7 +138,6 @@ fn is_passed(file: &Path) -> bool {
     passed.iter().any(|folder| name.starts_with(folder.as_bytes()))
 }
 
-/// Where a file is that a policy names.
 #[derive(Debug)]
 struct Place {
     path: PathBuf,
@@ -158,7 +157,6 @@ impl Place {
     }
 }
 
-/// The warning about a file in the working directory.
 fn old_place(key: &str, name: &Path, file: &Path) -> Diagnostic {
     let place = file.parent().unwrap_or_else(|| Path::new("")).join(name);
     let message = format!(

@@ -62,7 +62,6 @@ impl Drop for ListFollowers {
     }
 }
 
-/// A list, with the files of what is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Followee {
     list: FollowedList,
@@ -79,7 +78,6 @@ impl Followee {
         })
     }
 
-    /// Fetches the list for ever.
     async fn run(self, handles: Handles, now: Arc<Notify>) {
         let remote = Address::parse(&self.list.url)
             .and_then(|address| Remote::new(address, None, self.copy.clone()));

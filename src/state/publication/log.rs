@@ -27,7 +27,6 @@ pub(super) fn log_problems(rulebook: &Rulebook) {
     }
 }
 
-/// Logs the failed tests of a policy that is in force.
 pub(super) fn log_failures(failures: &[Diagnostic]) {
     for finding in failures {
         let finding = format!("{finding:#}");
@@ -35,7 +34,6 @@ pub(super) fn log_failures(failures: &[Diagnostic]) {
     }
 }
 
-/// Logs what the origins of a site answered about the forms of paths.
 pub(super) fn log_probed(site: &str, probed: &Probed) {
     let path = probed.probe.path.as_str();
     match &probed.found {

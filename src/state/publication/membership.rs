@@ -121,7 +121,6 @@ fn is_due(next: &mut Duration, holds: &AtomicBool, steady: Duration) -> bool {
     is_due
 }
 
-/// The editions that `after` serves and `before` does not.
 fn new_editions(before: &InForce, after: &InForce) -> Vec<(String, Arc<Edition>)> {
     let was_served = |name: &str, edition: &Edition| {
         let mut sites = before.rulebook.sites().iter();

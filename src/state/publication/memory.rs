@@ -209,7 +209,6 @@ fn periods(rows: &[record::Edition]) -> HashMap<String, Vec<Period>> {
     periods
 }
 
-/// The start of the time whose editions matter.
 fn start(leaps: &[ClockLeap], now: Timestamp) -> Timestamp {
     Clock::after(leaps, now).moment_at(now).start_of(policy::MAX_CACHE_WINDOW)
 }
@@ -317,7 +316,6 @@ fn network(network: Network, client_ip: ClientIp) -> Text {
     }
 }
 
-/// Stores that a policy came into force.
 pub(super) fn store_policy(sink: &Sink, policy: &Policy, by: &str, now: Timestamp) {
     let (sha256, length) = (policy.sha256().into(), policy.bytes.len() as u64);
     let entry = PolicyEntry { id: 0, at: now, by: by.into(), sha256, length };

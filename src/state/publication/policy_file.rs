@@ -23,7 +23,6 @@ pub(super) struct PolicyFile {
     last_read: Option<Stamps>,
 }
 
-/// A policy on a web server.
 #[derive(Debug)]
 struct Server {
     /// The address without its secrets.
@@ -40,7 +39,6 @@ struct Server {
     objection: Option<Failure>,
 }
 
-/// The stamps of all files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamps {
     policy: Option<Stamp>,
@@ -68,7 +66,6 @@ impl PolicyFile {
         self.server = Some(server);
     }
 
-    /// The name in findings.
     pub(super) fn name(&self) -> String {
         match &self.server {
             Some(server) => server.name.clone(),
@@ -92,7 +89,6 @@ impl PolicyFile {
         has_changed
     }
 
-    /// Notes a read without a change of the files.
     pub(super) fn mark_as_read(&mut self) {
         self.last_read = Some(self.stamps());
     }

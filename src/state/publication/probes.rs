@@ -25,11 +25,8 @@ use crate::{
     },
 };
 
-/// How often to ask.
 const AGAIN: Duration = Duration::from_secs(86_400);
-/// The most time for one answer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The field that marks a question.
 const MARK: &str = "beadle-probe";
 
 /// The sites to ask about, and their answers. The task ends on drop.
@@ -64,13 +61,11 @@ impl Probes {
         });
     }
 
-    /// The next answers, with the name of their site.
     pub(super) async fn next(&mut self) -> Option<(String, Probed)> {
         self.answers.recv().await
     }
 }
 
-/// Asks about one site after the other.
 async fn repeat(
     mut wanted: watch::Receiver<Vec<(String, Probe)>>,
     answers: mpsc::UnboundedSender<(String, Probed)>,
@@ -95,7 +90,6 @@ async fn repeat(
     }
 }
 
-/// Asks each origin of a site, one after the other.
 async fn ask(probe: &Probe) -> Probed {
     let at = Timestamp::now();
     let mut found: Option<Found> = None;

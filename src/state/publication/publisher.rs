@@ -41,7 +41,7 @@ use crate::{
 
 use super::{
     addresses::AddressBook,
-    change::{Change, FilesBySite, InForce, next},
+    change::{Change, InForce, next},
     fellowship::FleetEnds,
     followed_lists::ListFollowers,
     handles::Handles,
@@ -67,8 +67,7 @@ pub struct Publisher {
     pub(super) file: PolicyFile,
     trial: Trial,
     pub(super) in_force: InForce,
-    pub(super) origins: Option<OriginFiles>,
-    /// The comparison of the policy with the origins' files.
+    pub(super) origins: OriginFiles,
     pub(super) comparison: JoinSet<()>,
     pub(super) news: mpsc::UnboundedReceiver<News>,
     /// The editions of earlier runs that the start left out.
@@ -133,8 +132,8 @@ impl Publisher {
         };
         let shown = (&metrics, &origin_reports);
         let origins = sources::start(&clients, &policy, known, &sender, shown);
-        sources::wait(origins.as_ref(), sources::AT_START).await;
-        let files = sources::files(&policy, origins.as_ref());
+        origins.wait_for_first_results(sources::AT_START).await;
+        let files = sources::files(&policy, &origins);
         let moment = clock.moment();
         let in_force = InForce::first(Arc::clone(&policy), files, chronicle, moment);
         log::log_problems(&in_force.rulebook);
@@ -244,7 +243,7 @@ impl Publisher {
     pub(super) async fn add_host(&mut self, host: &str, file: Bytes) {
         let policy = &self.in_force.policy;
         let wildcard = policy.below_wildcard(host).and_then(|(number, _)| policy.sites.get(number));
-        let known = |wildcard: &Site| self.origins.as_ref()?.known(wildcard.name());
+        let known = |wildcard: &Site| self.origins.known(wildcard.name());
         if wildcard.and_then(known).is_some_and(|one| one.file == OriginFile::Present(file)) {
             return;
         }
@@ -268,7 +267,7 @@ impl Publisher {
         origins.for_each(|origin| drop(self.addresses.of(origin)));
         self.addresses.look_up_new().await;
         self.watch_origins(&policy).await;
-        let change = Change::Policy(Arc::clone(&policy), self.files_of(&policy));
+        let change = Change::Policy(Arc::clone(&policy), sources::files(&policy, &self.origins));
         if let Err(finding) = self.announce(&change).await {
             self.watch_origins(&Arc::clone(&self.in_force.policy)).await;
             return Err(finding);
@@ -288,29 +287,21 @@ impl Publisher {
         Ok(())
     }
 
-    /// The files of the origins of a policy, as far as they are known.
-    pub(super) fn files_of(&self, policy: &Policy) -> FilesBySite {
-        sources::files(policy, self.origins.as_ref())
-    }
-
     /// Fetches the files of the origins of this policy from now on. The old fetches end first, because both
     /// write the same time series.
     async fn watch_origins(&mut self, policy: &Arc<Policy>) {
-        let before = self.origins.take();
-        if let Some(before) = &before {
-            before.retire();
-        }
+        self.origins.retire();
         let now = self.handles.clock.moment().now;
-        let known = |site: &str| sources::known(&self.in_force, policy, before.as_ref(), site, now);
+        let known = |site: &str| sources::known(&self.in_force, policy, &self.origins, site, now);
         let shown = (&self.handles.metrics, &self.handles.origin_reports);
-        self.origins = sources::start(&self.clients, policy, known, &self.sender, shown);
-        let was_failing =
-            before.as_ref().is_some_and(|before| sources::any_failing(policy, before));
+        let next = sources::start(&self.clients, policy, known, &self.sender, shown);
+        let before = std::mem::replace(&mut self.origins, next);
+        let was_failing = sources::any_failing(policy, &before);
         let most = if was_failing { sources::AFTER_FAILURE } else { sources::AT_RELOAD };
-        sources::wait(self.origins.as_ref(), most).await;
+        self.origins.wait_for_first_results(most).await;
         // Without fetches for a site, its quarantined file can't be accepted any more.
-        let quarantine = before.as_ref().map(OriginFiles::quarantine).unwrap_or_default();
-        let idle = quarantine.into_iter().filter(|site| !sources::is_watched(policy, site));
+        let quarantine = before.quarantine().into_iter();
+        let idle = quarantine.filter(|site| !sources::is_watched(policy, site));
         idle.for_each(|site| self.handles.sink.released(site.as_str().into()));
     }
 

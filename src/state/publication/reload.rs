@@ -14,7 +14,6 @@ pub type ReloadRequests = mpsc::Receiver<Request>;
 /// One request; the sender takes the outcome if somebody waits for it.
 #[derive(Debug)]
 pub struct Request {
-    /// Who requests it.
     pub(super) by: String,
     outcome: Option<oneshot::Sender<Outcome>>,
 }

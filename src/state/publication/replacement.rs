@@ -20,7 +20,6 @@ use super::origin_files::{self, Clients, KnownHosts, WatchedSite};
 
 /// The time from a start or a reload to the fetches: an origin may just be starting up.
 const DELAY: Duration = Duration::from_secs(2);
-/// The time from a fetch that failed to the next one.
 const RETRY: Duration = Duration::from_secs(300);
 
 /// The rules of origins that the policy in force replaces, by site.
@@ -78,10 +77,8 @@ struct Rounds {
     known: Arc<ArcSwap<ReplacedBySite>>,
 }
 
-/// A site with the policy's own file.
 struct Compared {
     site: WatchedSite,
-    /// Whether a failure is in the log.
     has_failed: bool,
     own: Arc<robots::RobotsTxt>,
 }

@@ -42,7 +42,6 @@ pub struct Snapshot {
     pub rulebook: Arc<Rulebook>,
     /// The verifier of claims; `None` for a policy without evidence.
     pub verifier: Option<Arc<Verifier>>,
-    /// In the order of the rulebook's sites.
     sites: Vec<ServedSite>,
 }
 

@@ -27,17 +27,16 @@ pub(super) const AT_RELOAD: Duration = Duration::from_millis(600);
 /// The most time that a reload waits if an origin failed before.
 pub(super) const AFTER_FAILURE: Duration = Duration::from_millis(300);
 
-/// Starts to fetch from the origins of the sites that publish their files. Returns `None` if no
-/// site does. `known` returns the known file of a site.
+/// Starts to fetch from the origins of the sites that publish their files. `known` returns the known file
+/// of a site.
 pub(super) fn start(
     clients: &Clients,
     policy: &Policy,
     known: impl Fn(&str) -> KnownFile,
     news: &mpsc::UnboundedSender<News>,
     shown: (&Arc<Metrics>, &OriginReports),
-) -> Option<OriginFiles> {
-    let sites: Vec<WatchedSite> =
-        watched(policy).map(|site| WatchedSite::of(site, policy)).collect();
+) -> OriginFiles {
+    let sites = watched(policy).map(|site| WatchedSite::of(site, policy)).collect();
     let is_shared = |site: &&policy::Site| policy.fleet.is_some() && site.shares_origin_file();
     for site in watched(policy).filter(is_shared) {
         tracing::warn!(
@@ -49,22 +48,13 @@ pub(super) fn start(
         );
     }
     let hosts = KnownHosts::of(&policy.sites);
-    let start =
-        || OriginFiles::start(clients.clone(), sites.clone(), hosts, known, news.clone(), shown);
-    (!sites.is_empty()).then(start)
-}
-
-/// Waits for the first files.
-pub(super) async fn wait(origins: Option<&OriginFiles>, most: Duration) {
-    if let Some(origins) = origins {
-        origins.wait_for_first_results(most).await;
-    }
+    OriginFiles::start(clients.clone(), sites, hosts, known, news.clone(), shown)
 }
 
 /// The known files of the origins. Without a file that was unknown for too long, its site is published.
-pub(super) fn files(policy: &Policy, origins: Option<&OriginFiles>) -> FilesBySite {
+pub(super) fn files(policy: &Policy, origins: &OriginFiles) -> FilesBySite {
     let file = |site: &policy::Site| {
-        let KnownFile { file, unknown_since, .. } = origins?.known(site.name())?;
+        let KnownFile { file, unknown_since, .. } = origins.known(site.name())?;
         (file != OriginFile::Unknown || unknown_since.is_some()).then_some(file)
     };
     watched(policy).filter_map(|site| Some((site.name().to_owned(), file(site)?))).collect()
@@ -96,11 +86,11 @@ fn unknown_since(chronicle: &Chronicle, site: &policy::Site, now: Timestamp) -> 
 pub(super) fn known(
     in_force: &InForce,
     policy: &Policy,
-    before: Option<&OriginFiles>,
+    before: &OriginFiles,
     site: &str,
     now: Timestamp,
 ) -> KnownFile {
-    if let Some(known) = before.and_then(|before| before.known(site)) {
+    if let Some(known) = before.known(site) {
         return known;
     }
     let site = policy.sites.iter().find(|one| one.name() == site);
@@ -112,12 +102,10 @@ pub(super) fn known(
     KnownFile { was_open, unknown_since, ..KnownFile::default() }
 }
 
-/// Whether the last fetch failed for any site that the policy still watches.
 pub(super) fn any_failing(policy: &Policy, before: &OriginFiles) -> bool {
     watched(policy).any(|site| before.is_failing(site.name()))
 }
 
-/// Whether Beadle fetches the origin's file of a site.
 pub(super) fn is_watched(policy: &Policy, site: &str) -> bool {
     watched(policy).any(|one| one.name() == site)
 }

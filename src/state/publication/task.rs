@@ -19,7 +19,7 @@ use super::{
     origin_files::{Event, News},
     publisher::{Outcome, Publisher},
     reload::{BY_RELOAD, Notice, ReloadRequests, Request, Stage},
-    servers,
+    servers, sources,
 };
 
 /// How often to check the policy files and the certificates. A check costs less than file system events in a folder with
@@ -89,7 +89,7 @@ impl Publisher {
                         self.reload_with("file", notice).await;
                     } else if self.stops_holding() {
                         self.reload_with("fleet", notice).await;
-                        let files = self.files_of(&self.in_force.policy);
+                        let files = sources::files(&self.in_force.policy, &self.origins);
                         self.announce_and_publish(Change::Origin(files)).await;
                     }
                 }
@@ -123,8 +123,8 @@ impl Publisher {
         }
         self.lists.fetch_now();
         // An applied policy has fetched them already.
-        if let Some(origins) = self.origins.as_mut().filter(|_| outcome != Outcome::Applied) {
-            origins.fetch_now();
+        if outcome != Outcome::Applied {
+            self.origins.fetch_now();
         }
         requests.drain(..).for_each(|request| request.answer(outcome.clone()));
     }
@@ -167,7 +167,7 @@ impl Publisher {
             // The event may come from before a reload, so this takes the present files.
             Event::Changed | Event::GivenUp { .. } => {
                 tracing::debug!(site, "origin robots.txt changed");
-                let files = self.files_of(&self.in_force.policy);
+                let files = sources::files(&self.in_force.policy, &self.origins);
                 self.announce_and_publish(Change::Origin(files)).await;
             }
             Event::Held { id, since, file, .. } => {
@@ -201,21 +201,19 @@ impl Publisher {
     /// Publishes quarantined files that the operator accepted, now or before a restart, and silences
     /// discarded ones.
     async fn follow_decisions(&mut self) {
-        let quarantine = self.origins.as_ref().map(|origins| origins.quarantine());
-        if quarantine.is_none_or(|sites| sites.is_empty()) {
+        if self.origins.quarantine().is_empty() {
             return;
         }
         let database = self.in_force.policy.violations.local_database().map(Path::to_owned);
         let Some(database) = database else { return };
         let decisions = tokio::task::spawn_blocking(move || decisions(&database)).await;
         for one in decisions.unwrap_or_default() {
-            let Some(origins) = &self.origins else { return };
             let (site, id) = (one.site.as_str(), one.id.as_str());
-            if one.discarded.is_some() && origins.discard(site, id) {
+            if one.discarded.is_some() && self.origins.discard(site, id) {
                 tracing::warn!(site, file = id, "quarantined robots.txt discarded");
             }
             if one.accepted.is_some()
-                && let Some(file) = origins.accept(site, id)
+                && let Some(file) = self.origins.accept(site, id)
             {
                 tracing::warn!(site, file = id, "quarantined robots.txt accepted");
                 self.announce_and_publish(Change::Accepted(site.to_owned(), file)).await;
@@ -236,7 +234,6 @@ impl Publisher {
     }
 }
 
-/// Looks up the names of the origins regularly.
 fn look_up(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
     let addresses = Arc::clone(&publisher.addresses);
     let every = publisher.in_force.policy.server.timeouts.origin_lookup;
@@ -248,7 +245,6 @@ fn look_up(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
     }
 }
 
-/// Checks the origins of the sites that have health checks.
 fn check(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
     let (handles, client) = (publisher.handles.clone(), publisher.clients.own.clone());
     let (clock, metrics) = (Arc::clone(&handles.clock), Arc::clone(&handles.metrics));

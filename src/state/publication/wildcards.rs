@@ -17,11 +17,9 @@ use crate::rules::{enforce::Chronicle, policy::Policy};
 
 use super::origin_files::{Clients, KnownHosts, WatchedSite, fetch_once};
 
-/// How long a host is not looked at again.
 const AGAIN: Duration = Duration::from_secs(3_600);
 /// The most hosts that are looked at in this time: anyone can ask for any host.
 const MOST: usize = 1_024;
-/// The most hosts that wait.
 const WAITING: usize = 16;
 
 /// Takes hosts whose robots.txt a client asked for. The default takes none.
@@ -40,7 +38,6 @@ impl AskedHosts {
 /// The hosts that clients asked for, and the files that their origins have. The task ends on drop.
 #[derive(Debug)]
 pub(super) struct Wildcards {
-    /// Takes the hosts.
     pub(super) asked: AskedHosts,
     found: mpsc::Receiver<(String, Bytes)>,
     _task: JoinSet<()>,
@@ -59,7 +56,6 @@ impl Wildcards {
         Self { asked: AskedHosts(Some(asked)), found, _task: task }
     }
 
-    /// The next host whose origin has a file for it.
     pub(super) async fn next(&mut self) -> Option<(String, Bytes)> {
         self.found.recv().await
     }

@@ -18,7 +18,6 @@ const FIRST: u32 = 8;
 /// The answers that count for the mean; older ones fade.
 const REMEMBERED: u32 = 256;
 
-/// Requests that should take about the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Class(u64);
 
@@ -32,15 +31,12 @@ impl Class {
     }
 }
 
-/// The times of all classes.
 #[derive(Debug, Default)]
 pub(super) struct Baselines(HashMap<Class, Mean>);
 
-/// The usual time of a class.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean {
     pub(super) seconds: f64,
-    /// The answers that it is the mean of.
     pub(super) count: u32,
 }
 

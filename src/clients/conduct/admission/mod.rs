@@ -126,18 +126,15 @@ struct State {
     trend: Trend,
     /// The share of failures, the newest count most.
     failures: f64,
-    /// When the limit fell last.
     fell: Option<Duration>,
     /// The time of the last measurement without crawlers, and the end of the present one.
     looked: Duration,
     look: Duration,
     /// When more crawlers than may always be there were there last.
     crowded: Duration,
-    /// When the last crawler came.
     came: Option<Duration>,
     /// When one of each place in the order was put off last.
     missed: Vec<Option<Duration>>,
-    /// The requests that wait for room.
     queue: Queue,
     /// When a crawler was put off last, and how many since the first; `None` for a minute without one.
     put_off: Option<(Duration, u64)>,
@@ -228,7 +225,6 @@ impl Admission {
 }
 
 impl State {
-    /// What people leave of the limit.
     fn left(&self) -> u32 {
         (self.limit as u32).saturating_sub(self.people)
     }
@@ -281,7 +277,6 @@ impl State {
         }
     }
 
-    /// Notes an answer and its time to the head.
     fn answered(&mut self, stay: &Stay, is_failure: bool, now: Duration) {
         self.failures += (f64::from(u8::from(is_failure)) - self.failures) * NEWEST;
         if is_failure {

@@ -19,12 +19,10 @@ const CERTAIN: f64 = 2.5;
 /// The limit falls at most to this part at one time.
 const FALL: f64 = 0.7;
 
-/// The answers since the last decision.
 #[derive(Debug, Default)]
 pub(super) struct Trend {
     people: Sums,
     all: Sums,
-    /// The time of the first one.
     since: Option<Duration>,
     /// Whether a crawler was put off meanwhile.
     pub(super) is_wanted: bool,
@@ -40,7 +38,6 @@ struct Sums {
     doubt: f64,
 }
 
-/// How answers were.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Verdict {
     /// Slower than usual. The limit has to fall to this part.

@@ -5,10 +5,8 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
-/// The most requests that wait at one site.
 const MOST_WAITING: usize = 100;
 
-/// The requests that wait, in their order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queue(Arc<Mutex<BTreeSet<Place>>>);
 
@@ -35,7 +33,6 @@ impl Queue {
         waiting.map_or_else(behind, |waiting| waiting.place)
     }
 
-    /// Whether no other one comes before this place.
     pub(super) fn is_next(&self, place: Place) -> bool {
         self.0.lock().first().is_none_or(|first| place <= *first)
     }

@@ -43,17 +43,9 @@ mod window; // requests and refusals of the last minutes
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     /// The share of refusals in the window reached the limit.
-    Share {
-        /// The refusals.
-        refusals: Refusals,
-        /// The window.
-        window: Duration,
-    },
+    Share { refusals: Refusals, window: Duration },
     /// Beadle would have refused a confirmed search engine.
-    SearchEngine {
-        /// Its product token.
-        product_token: String,
-    },
+    SearchEngine { product_token: String },
 }
 
 impl Cause {
@@ -96,7 +88,6 @@ impl fmt::Display for Cause {
     }
 }
 
-/// The breaker of one site.
 #[derive(Debug, Default)]
 pub(super) struct Breaker {
     opened_at: Option<Timestamp>,

@@ -33,7 +33,6 @@ pub(super) struct Regulars {
     search_engines: HashSet<String>,
 }
 
-/// The refusals of one client.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first: Timestamp,

@@ -53,24 +53,17 @@ impl<'a> Refusal<'a> {
 /// The refusals that open a breaker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::clients::conduct) struct Refusals {
-    /// The refusals that count.
     pub refusals: u64,
-    /// The requests that count.
     pub requests: u64,
-    /// The networks of the refused clients.
     pub networks: usize,
-    /// The number of refused crawlers.
     pub crawlers: usize,
-    /// The crawlers with the most refusals.
     pub most: Vec<String>,
 }
 
-/// The requests of the window.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     /// The slices with requests, the oldest first.
     slices: VecDeque<Slice>,
-    /// The sum of all slices.
     total: Counts,
 }
 
@@ -91,7 +84,6 @@ struct Counts {
 }
 
 impl Window {
-    /// Forgets all requests.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
@@ -108,13 +100,11 @@ impl Window {
         [self.total.by_network.len(), self.total.by_crawler.len()]
     }
 
-    /// Counts a request that passes.
     pub(super) fn pass(&mut self, length: Duration, now: Timestamp) {
         self.advance(length, now);
         self.add_passed(self.newest(), 1);
     }
 
-    /// Counts a request that Beadle would refuse.
     pub(super) fn refuse(&mut self, refusal: Refusal<'_>, length: Duration, now: Timestamp) {
         self.advance(length, now);
         self.add_refused(self.newest(), refusal, 1);
@@ -140,7 +130,6 @@ impl Window {
         }
     }
 
-    /// The place of the newest slice.
     fn newest(&self) -> usize {
         self.slices.len().saturating_sub(1)
     }
@@ -240,7 +229,6 @@ impl Counts {
         subtract(&mut self.by_crawler, &other.by_crawler);
     }
 
-    /// The crawlers with the most refusals.
     fn most(&self) -> Vec<String> {
         let mut crawlers: Vec<(&String, &u64)> =
             self.by_crawler.iter().filter(|(name, _)| !name.is_empty()).collect();

@@ -16,15 +16,10 @@ const MOST_OTHERS: usize = 512;
 /// A step of one rung, up or down. Its text is the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::clients::conduct) struct Step {
-    /// The rung before.
     pub from: Rung,
-    /// The rung after.
     pub to: Rung,
-    /// The requests in the period.
     pub requests: u64,
-    /// The violations among them.
     pub violations: u64,
-    /// The period.
     pub period: Duration,
     /// The time; of two steps at one node, the second has a later one.
     pub at: Timestamp,
@@ -42,7 +37,6 @@ impl fmt::Display for Step {
     }
 }
 
-/// Requests, and the violations among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub requests: u64,
@@ -66,9 +60,7 @@ pub(super) struct Climber {
     calm: u32,
     /// How often it climbed again after it came down. Each doubles its time on a rung.
     pub(super) returns: u8,
-    /// Whether its last step was down.
     has_come_down: bool,
-    /// The latest counts of the other nodes.
     others: Vec<Told>,
 }
 
@@ -90,7 +82,6 @@ const LONGEST: Duration = Duration::from_secs(7 * 86_400);
 const TOLERANCE: SignedDuration = SignedDuration::from_millis(250);
 
 impl Climber {
-    /// A crawler with its first request.
     pub(super) fn new(now: Timestamp) -> Self {
         Self { since: now, counted_from: now, ..Self::default() }
     }
@@ -123,7 +114,6 @@ impl Climber {
         (self.counts.requests, self.counts.violations)
     }
 
-    /// The requests at this node, and the time since when they are counted.
     pub(super) const fn own(&self) -> (Timestamp, Counts) {
         (self.counted_from, self.own)
     }
@@ -240,7 +230,6 @@ impl Climber {
         Step { from, to, requests, violations, period: rules.period, at }
     }
 
-    /// Begins a new period.
     fn restart(&mut self, now: Timestamp) {
         (self.since, self.counted_from) = (now, now);
         (self.counts, self.own) = (Counts::default(), Counts::default());
@@ -255,13 +244,11 @@ impl Climber {
     }
 }
 
-/// The whole periods in a time.
 fn periods(time: Duration, rules: &policy::Ladder) -> u32 {
     u32::try_from(time.as_secs() / rules.period.as_secs().max(1)).unwrap_or(u32::MAX)
 }
 
 impl Counts {
-    /// Whether a crawler with these counts climbs.
     fn reach(self, rules: &policy::Ladder) -> bool {
         let Self { requests, violations } = self;
         violations >= rules.min_violations && rules.share.is_reached(violations, requests)

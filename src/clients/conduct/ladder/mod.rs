@@ -48,7 +48,6 @@ mod tests;
 /// networks on the lowest rung, and all if that frees less than half.
 const MOST_DECLARED: usize = 4_096;
 
-/// The crawlers of one site on its ladder.
 #[derive(Debug, Default)]
 pub(super) struct Ladder {
     /// The crawlers that the catalogue or the site names. Their number is bounded.
@@ -65,7 +64,6 @@ struct NamedClimber {
     climber: Climber,
 }
 
-/// A step with the crawler that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Move {
     pub key: LadderKey,
@@ -81,7 +79,6 @@ impl Ladder {
         one.map(|one| one.climber.rung).unwrap_or_default()
     }
 
-    /// Counts a request of a crawler at this site.
     pub(super) fn note(
         &mut self,
         (site, rules): (&str, &policy::Ladder),
@@ -108,7 +105,6 @@ impl Ladder {
         Some(LadderCount { key: one.key.clone(), number, period, requests, violations })
     }
 
-    /// Adds what another node counted.
     pub(super) fn learn_count(
         &mut self,
         rules: &policy::Ladder,

@@ -18,12 +18,10 @@ const MAX_TEXT: usize = 80;
 /// also the most editions that these networks may know.
 pub(super) const MAX_NETWORKS: usize = 4_096;
 
-/// The fetches of many crawlers.
 #[derive(Debug)]
 pub(super) struct Book {
     /// By [`key`]. All sites share one tree, because a tree takes 700 octets even for one crawler.
     crawlers: BTreeMap<Box<str>, CrawlerFetches>,
-    /// The octets of all keys.
     text: usize,
     pairs: usize,
     max: usize,
@@ -31,7 +29,6 @@ pub(super) struct Book {
     forgotten: i64,
 }
 
-/// The fetches of one crawler at one site.
 #[derive(Debug)]
 pub(super) struct CrawlerFetches {
     /// By network, ascending.
@@ -77,7 +74,6 @@ impl Book {
         self.forgotten
     }
 
-    /// Notes that fetches until this time are not known.
     pub(super) fn misses(&mut self, until: i64) {
         self.forgotten = self.forgotten.max(until);
     }
@@ -159,7 +155,6 @@ impl Book {
 }
 
 impl CrawlerFetches {
-    /// The last fetch of each edition.
     pub(super) fn latest(&self) -> &[Latest] {
         &self.latest
     }
@@ -173,7 +168,6 @@ impl CrawlerFetches {
         self.networks.get(at).map(|(_, entry)| entry)
     }
 
-    /// Whether the network is new and has room.
     fn has_room_for(&self, network: Network) -> bool {
         self.networks.len() < MAX_NETWORKS && self.of(network).is_none()
     }
@@ -243,13 +237,11 @@ impl CrawlerFetches {
 }
 
 impl Entry {
-    /// The first fetch.
     pub(super) const fn new(edition: EditionId, at: i64) -> Self {
         let outcome = Outcome::Unknown;
         Self { edition, first: at, last: at, count: 1, interval: 0, outcome }
     }
 
-    /// The entry of a stored row.
     pub(super) fn of(fetches: &Fetches) -> Self {
         let seconds = |gap: Duration| u32::try_from(gap.as_secs()).unwrap_or(u32::MAX);
         Self {
@@ -278,12 +270,10 @@ impl Entry {
         Self { outcome, ..self }
     }
 
-    /// The edition of the last fetch.
     pub(super) const fn edition(&self) -> EditionId {
         self.edition
     }
 
-    /// Whether the claim of the last fetch was confirmed.
     pub(super) const fn is_confirmed(&self) -> bool {
         matches!(self.outcome, Outcome::Confirmed)
     }
@@ -298,7 +288,6 @@ impl Entry {
         Self { first: self.last, count: 1, interval: 0, ..self }
     }
 
-    /// The fetches of both.
     pub(super) fn joined(self, other: Self) -> Self {
         let (first, last) = (self.first.min(other.first), self.last.max(other.last));
         Self { first, last, count: self.count.saturating_add(other.count), ..self }
@@ -320,7 +309,6 @@ impl Entry {
         (older, Self { first, count, interval, ..newer })
     }
 
-    /// The last fetch.
     pub(super) const fn reading(&self) -> Reading {
         Reading { at: self.last, edition: self.edition }
     }

@@ -46,9 +46,7 @@ const MAX_DECLARED: usize = 4_096;
 /// The fetches seen so far.
 #[derive(Debug)]
 pub struct Ledger {
-    /// The fetches of crawlers that the catalogue or a site names.
     named: RwLock<Book>,
-    /// The fetches under names that only User-Agents declare.
     declared: RwLock<Book>,
     /// The time until which the fetches at all other nodes are known, in milliseconds: the greatest
     /// number without a fleet, the least one before the first news.

@@ -51,7 +51,6 @@ impl Rate {
     }
 }
 
-/// The bucket of one crawler.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cell {
     /// The time at which it is empty without a further request.
@@ -60,7 +59,6 @@ pub(super) struct Cell {
     idle: Vec<Idle>,
 }
 
-/// A span in which a bucket was empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Idle {
     from: Duration,
@@ -91,7 +89,6 @@ impl Cell {
         Ok(())
     }
 
-    /// The time until the next request passes.
     pub(super) fn wait(&self, rate: Rate, now: Duration) -> Duration {
         self.empty_at.saturating_sub(rate.tolerance).saturating_sub(now)
     }

@@ -54,7 +54,6 @@ pub struct TooSoon {
 }
 
 impl TooSoon {
-    /// The next request passes after this time.
     fn after(wait: Duration) -> Self {
         let partial = u64::from(wait.subsec_nanos() > 0);
         Self { retry_after: wait.as_secs().saturating_add(partial).max(1) }
@@ -87,13 +86,11 @@ impl Turn {
     }
 }
 
-/// The buckets of all crawlers.
 #[derive(Debug, Default)]
 pub(super) struct Limiter {
     by_limit: RwLock<HashMap<Limit, Arc<Cells>>>,
 }
 
-/// The buckets of one limit.
 #[derive(Debug)]
 struct Cells {
     rate: Rate,
@@ -227,7 +224,6 @@ impl Limiter {
 }
 
 impl Cells {
-    /// Changes the bucket of a crawler.
     fn change<T>(&self, key: &Key, now: Duration, change: impl FnOnce(&mut Cell) -> T) -> T {
         let mut by_key = self.by_key.lock();
         if let Some(known) = by_key.get_mut(key) {

@@ -30,14 +30,12 @@ const FAILED: Duration = Duration::from_secs(60);
 /// The number of parts, each with its own lock, so that requests seldom wait.
 const SHARDS: usize = 16;
 
-/// The results for many addresses.
 #[derive(Debug)]
 pub(super) struct Cache {
     hasher: RandomState,
     shards: Vec<Mutex<Shard>>,
 }
 
-/// The result of a look-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LookUp {
     /// The confirmed names, in lower case, without a final dot.
@@ -47,7 +45,6 @@ pub(super) struct LookUp {
     pub(super) end: End,
 }
 
-/// The end of a look-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum End {
     /// Every query had an answer.
@@ -59,11 +56,9 @@ pub(super) enum End {
     Failed,
 }
 
-/// The answer for one address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) answer: Testimony,
-    /// Whether a refresh is due.
     pub(super) is_due: bool,
 }
 
@@ -117,7 +112,6 @@ impl Cache {
         Some(Known { answer, is_due })
     }
 
-    /// Stores a look-up made at `now`.
     pub(super) fn insert(&self, address: IpAddr, look_up: LookUp, now: Instant) {
         let mut shard = self.shard(address);
         let is_failure = look_up.is_failure();
@@ -158,7 +152,6 @@ impl LookUp {
         }
     }
 
-    /// Whether it has no answer at all.
     fn is_failure(&self) -> bool {
         self.names.is_empty() && self.end != End::Complete
     }

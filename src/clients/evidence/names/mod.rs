@@ -70,16 +70,12 @@ pub(super) struct Names {
     dropped: Counter,
 }
 
-/// The limits of look-ups and of the cache.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// The most waiting look-ups.
     waiting: usize,
-    /// The most look-ups at the same time.
     at_once: usize,
     /// The most waiting or running look-ups for one network.
     per_network: usize,
-    /// The most time for one look-up.
     deadline: Duration,
     /// The most cached addresses with a confirmed name.
     confirmed: usize,
@@ -100,7 +96,6 @@ impl Limits {
     };
 }
 
-/// The counters of look-ups, by outcome.
 #[derive(Clone, Debug)]
 struct Outcomes {
     confirmed: Counter,
@@ -109,7 +104,6 @@ struct Outcomes {
     failed: Counter,
 }
 
-/// The parts of the background task.
 #[derive(Clone)]
 struct Worker {
     resolver: Resolver,
@@ -193,7 +187,6 @@ impl Names {
     }
 }
 
-/// Runs waiting look-ups until the queue closes.
 async fn work(tickets: Tickets, at_once: usize, worker: Worker) {
     let mut under_way = JoinSet::new();
     loop {

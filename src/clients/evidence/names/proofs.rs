@@ -11,7 +11,6 @@ use parking_lot::Mutex;
 
 use super::suffixes::is_under;
 
-/// How long a proof holds.
 const VALID: Duration = Duration::from_secs(24 * 3_600);
 /// The age from which a look-up without a name needs a new proof. If there is none, the old one ends.
 const RECENT: Duration = Duration::from_secs(3_600);
@@ -27,7 +26,6 @@ struct Proof {
     suffix: String,
     /// The last time at which a name resolved, unless a later probe failed.
     proven: Option<Instant>,
-    /// The last probe.
     probed: Option<Instant>,
 }
 
@@ -46,7 +44,6 @@ impl Proofs {
         suffixes.iter().any(is_proven) && unresolved.iter().all(is_resolvable)
     }
 
-    /// Notes that `name` resolves.
     pub(super) fn note_name(&self, name: &str, suffixes: &[String], now: Instant) {
         let mut proofs = self.0.lock();
         for suffix in suffixes.iter().filter(|suffix| is_under(name, std::slice::from_ref(*suffix)))

@@ -10,7 +10,6 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// The side of the queue that adds addresses.
 #[derive(Debug)]
 pub(super) struct Queue {
     line: Arc<Line>,
@@ -18,7 +17,6 @@ pub(super) struct Queue {
     per_network: usize,
 }
 
-/// The side of the queue that takes tickets.
 #[derive(Debug)]
 pub(super) struct Tickets(Arc<Line>);
 
@@ -37,14 +35,12 @@ struct Line {
     news: Notify,
 }
 
-/// The waiting and running look-ups.
 #[derive(Debug, Default)]
 struct Pending {
     addresses: HashSet<IpAddr>,
     networks: HashMap<IpAddr, Network>,
     /// The networks with waiting addresses, in the order of their turns.
     turns: BTreeSet<Turn>,
-    /// The round of the last turn.
     round: u64,
     /// The number of networks that began to wait.
     arrivals: u64,
@@ -52,7 +48,6 @@ struct Pending {
     is_closed: bool,
 }
 
-/// The addresses of one network.
 #[derive(Debug, Default)]
 struct Network {
     waiting: VecDeque<Waiting>,
@@ -146,7 +141,6 @@ impl Tickets {
         }
     }
 
-    /// The ticket whose turn it is, if one waits.
     pub(super) fn next(&self) -> Option<Ticket> {
         let mut pending = self.0.pending.lock();
         let pending = &mut *pending;
@@ -212,7 +206,6 @@ impl Drop for Tickets {
 }
 
 impl Line {
-    /// Drops what waits, and accepts nothing more.
     fn close(&self) {
         let mut pending = self.pending.lock();
         let pending = &mut *pending;

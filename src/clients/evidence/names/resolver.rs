@@ -36,19 +36,16 @@ const MOST_NAMES: usize = 4;
 /// The queries for the names of an address: a name server may fail once.
 const ATTEMPTS: usize = 2;
 
-/// A client of name servers.
 #[derive(Clone, Debug)]
 pub(in crate::clients::evidence) struct Resolver {
     resolver: TokioResolver,
     deadline: Duration,
-    /// The last answer of any kind.
     answered: Arc<Mutex<Option<Instant>>>,
 }
 
 /// A query without an answer. An empty answer is no failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NoAnswer {
-    /// The query failed.
     Failure,
     /// The name servers say that a whole tree is empty, so they don't ask the zone of the name.
     EmptyTree,

@@ -9,7 +9,6 @@ use bytes::Bytes;
 
 use crate::base::escape;
 
-/// The result of one access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AccessResult {
     /// A file, as text in UTF-8; an empty file has no rules (§2.3.1.1).
@@ -18,7 +17,6 @@ pub(super) enum AccessResult {
     Document,
     /// No file, so there are no rules (§2.3.1.3); has the status.
     NoFile(u16),
-    /// The same file as last time.
     Unchanged,
     /// An unreachable file (§2.3.1.4).
     Unreachable(Unreachable),
@@ -26,18 +24,15 @@ pub(super) enum AccessResult {
     Refused(Refusal),
 }
 
-/// The reason why a file is unreachable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unreachable {
     /// Occurs when the origin fails (500 to 599) or limits requests (429).
     Status(u16),
-    /// Occurs when the response takes too long.
     Timeout,
     /// Occurs when there is no connection or it ends early; has the error as text.
     Transport(String),
 }
 
-/// The reason why Beadle refuses a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// Occurs when it is not text in a known encoding, or has a content coding that Beadle did not
@@ -50,9 +45,7 @@ pub(super) enum Refusal {
     RedirectAway(Vec<u8>),
     /// Occurs when there are too many redirects in a row (§2.3.1.2).
     TooManyRedirects,
-    /// Occurs when a redirect leads back to an earlier URL.
     RedirectLoop,
-    /// Occurs when a redirect has no valid Location.
     NoLocation,
 }
 
@@ -74,7 +67,6 @@ impl AccessResult {
         }
     }
 
-    /// The stable code for logs and metric labels.
     pub(super) const fn code(&self) -> &'static str {
         match self {
             Self::File(_) => "rules",

@@ -80,7 +80,6 @@ fn in_utf8(
     (!has_errors).then(|| Bytes::from(text.into_owned()))
 }
 
-/// The whole lines within the first 500 KiB.
 fn cut(text: &Bytes, remarks: &mut Vec<Diagnostic>) -> Bytes {
     let message = "the file has more than 500 KiB; the first 500 KiB count";
     remarks.push(
@@ -107,7 +106,6 @@ fn is_html(content_type: Option<&[u8]>) -> bool {
     })
 }
 
-/// The parameter `charset`.
 fn charset(content_type: Option<&[u8]>) -> Option<&[u8]> {
     content_type?.split(|&b| b == b';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_at(parameter.iter().position(|&b| b == b'=')?);

@@ -43,10 +43,8 @@ impl KnownHosts {
     }
 }
 
-/// The destination of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Destination {
-    /// The server to connect to.
     pub(super) origin: Origin,
     /// Whether the server belongs to the policy.
     pub(super) owner: Owner,
@@ -55,11 +53,9 @@ pub(super) struct Destination {
     /// The scheme of the listeners, or of the redirect that led here. It does not affect the
     /// connection to an origin. `X-Forwarded-Proto` reports it, as for requests of clients.
     pub(super) scheme: String,
-    /// Path and query.
     target: String,
 }
 
-/// The owner of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// The operator: an origin of the policy.
@@ -81,7 +77,6 @@ impl Destination {
         site.origins.iter().map(at).collect()
     }
 
-    /// The URL to fetch.
     pub(super) fn url(&self) -> String {
         format!("{}{}", self.origin, self.target)
     }

@@ -28,7 +28,6 @@ use super::{
 pub(super) struct Fetcher {
     clients: Clients,
     hosts: Arc<KnownHosts>,
-    /// The most time for one access with its redirects.
     deadline: Duration,
 }
 
@@ -52,7 +51,6 @@ pub(in crate::state::publication) struct Condition {
     validators: Validators,
 }
 
-/// The clients of the fetcher.
 #[derive(Clone, Debug)]
 pub(in crate::state::publication) struct Clients {
     /// For the origins of the policy, at any address.
@@ -183,7 +181,6 @@ impl Fetcher {
 }
 
 impl Fetched {
-    /// The result, with the findings about its file.
     pub(super) fn linted(mut self, catalogue: &Catalogue) -> Self {
         if let AccessResult::File(text) = &self.result {
             self.remarks.extend(lint::robots_txt(text, catalogue));

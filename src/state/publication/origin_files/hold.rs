@@ -24,7 +24,6 @@ pub enum Hold {
     Vanishing,
 }
 
-/// What a file means for crawlers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Meaning {
     /// Whether it closes everything for `*`.
@@ -35,7 +34,6 @@ pub(super) struct Meaning {
     has_rules: bool,
 }
 
-/// A file that is held.
 #[derive(Clone, Debug)]
 pub(in crate::state::publication) struct Held {
     pub(super) file: OriginFile,
@@ -44,12 +42,10 @@ pub(in crate::state::publication) struct Held {
     pub(super) since: Timestamp,
     /// Whether the operator discarded it: it stays out of force, and is no news.
     pub(super) is_discarded: bool,
-    /// The last log line about it.
     pub(super) logged_at: Option<Timestamp>,
 }
 
 impl Meaning {
-    /// The meaning of a file.
     pub(super) fn of(file: &OriginFile) -> Self {
         let Some(bytes) = file.bytes() else { return Self::default() };
         let file = robots::parse(bytes).0;
@@ -99,7 +95,6 @@ impl Hold {
 }
 
 impl Held {
-    /// A file that is held since this time.
     pub(super) fn new(file: OriginFile, hold: Hold, since: Timestamp) -> Self {
         Self { id: id(&file), file, hold, since, is_discarded: false, logged_at: None }
     }

@@ -118,26 +118,25 @@ impl OriginFiles {
     /// Puts the held file of `site` in force if its name is `id`. An operator accepts one file, not a
     /// later one. Returns the file that is in force now.
     pub(super) fn accept(&self, site: &str, id: &str) -> Option<OriginFile> {
-        self.watches.lock().accept(site, id)
+        self.watches.lock().change(site, |watch| watch.accept(id))
     }
 
     /// Discards the held file of `site` if its name is `id`: it stays out of force, and no news. Returns whether
     /// that changes anything.
     pub(super) fn discard(&self, site: &str, id: &str) -> bool {
-        self.watches.lock().discard(site, id)
+        let discarded = |watch: &mut Watch| watch.discard(id).then(Vec::new);
+        self.watches.lock().change(site, discarded).is_some()
     }
 
-    /// The names of the sites whose file is held.
     pub(super) fn quarantine(&self) -> Vec<String> {
         self.watches.lock().quarantine()
     }
 
     /// The known file of a site, for a successor; `None` for another site.
     pub(super) fn known(&self, site: &str) -> Option<KnownFile> {
-        self.watches.lock().watch(site).map(|watch| watch.known().clone())
+        self.watches.lock().watch(site).map(|watch| watch.known.clone())
     }
 
-    /// Whether the last access for a site failed.
     pub(super) fn is_failing(&self, site: &str) -> bool {
         self.watches.lock().watch(site).is_some_and(Watch::is_failing)
     }
@@ -167,7 +166,6 @@ pub(super) async fn fetch_once(
     }
 }
 
-/// Fetches from every origin now, and then at their intervals.
 fn repeat(watches: &Arc<Mutex<Watches>>, fetcher: &Fetcher) -> AbortHandle {
     let rounds = Rounds { watches: Arc::clone(watches), fetcher: fetcher.clone() };
     tokio::spawn(fetch::repeat(rounds)).abort_handle()

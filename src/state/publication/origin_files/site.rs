@@ -18,13 +18,11 @@ pub(in crate::state::publication) struct WatchedSite {
     pub(in crate::state::publication) host: String,
     /// The scheme by which clients reach the site.
     pub(in crate::state::publication) scheme: &'static str,
-    /// The files that are held.
     pub(in crate::state::publication) caution: Caution,
     /// The crawlers that the findings about a file know.
     pub(in crate::state::publication) catalogue: Arc<Catalogue>,
 }
 
-/// The settings for files that are held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::state::publication) struct Caution {
     /// Whether to publish a file at once that suddenly closes the whole site.
@@ -56,7 +54,6 @@ impl WatchedSite {
         }
     }
 
-    /// The URLs of its servers, for the log.
     pub(super) fn urls(&self) -> String {
         let urls: Vec<String> = self.origins.iter().map(ToString::to_string).collect();
         urls.join(", ")

@@ -43,16 +43,13 @@ const MOST_UNKNOWN: Duration = Duration::from_secs(86_400);
 /// The file of a site as known from an earlier process or policy.
 #[derive(Clone, Debug, Default)]
 pub(in crate::state::publication) struct KnownFile {
-    /// The last good file.
     pub(in crate::state::publication) file: OriginFile,
-    /// The file that is held.
     pub(in crate::state::publication) held: Option<Held>,
     /// Whether earlier rules of the site left anything open to `*`. Then a file that closes
     /// everything is sudden, even if it is the origin's first.
     pub(in crate::state::publication) was_open: bool,
-    /// Since when the site has neither a file nor an edition; `None` if it has one.
+    /// Since when the site has neither a file nor an edition, and withholds its robots.txt.
     pub(in crate::state::publication) unknown_since: Option<Timestamp>,
-    /// From the last response with a file.
     pub(in crate::state::publication) condition: Option<Condition>,
 }
 
@@ -77,7 +74,6 @@ pub(in crate::state::publication) enum Event {
     Recovered { since: Timestamp },
 }
 
-/// The end of a hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::state::publication) enum Release {
     /// The operator, or the policy, accepts the file: it is in force.
@@ -92,24 +88,20 @@ pub(in crate::state::publication) enum Release {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Progress {
     pub(super) events: Vec<Event>,
-    /// The time until the next fetch.
     pub(super) wait: Duration,
 }
 
-/// The state of one site.
 #[derive(Debug)]
 pub(super) struct Watch {
     caution: Caution,
-    known: KnownFile,
-    /// The meaning of the file in force.
-    meaning: Meaning,
+    pub(super) known: KnownFile,
+    pub(super) meaning: Meaning,
     failures: Option<Failures>,
     /// The remarks about the last good response, and their last log line.
     remarks: Vec<Diagnostic>,
     remarked_at: Option<Timestamp>,
 }
 
-/// Failures in a row.
 #[derive(Debug)]
 struct Failures {
     since: Timestamp,
@@ -118,7 +110,6 @@ struct Failures {
     logged: Vec<LoggedFailure>,
 }
 
-/// A failure in the log.
 #[derive(Debug)]
 struct LoggedFailure {
     code: &'static str,
@@ -126,7 +117,6 @@ struct LoggedFailure {
 }
 
 impl Watch {
-    /// A watch that starts with a known file.
     pub(super) fn new(mut known: KnownFile, caution: Caution) -> Self {
         // A new watch reminds of it.
         known.held.iter_mut().for_each(|held| held.logged_at = None);
@@ -135,47 +125,15 @@ impl Watch {
         Self { caution, known, meaning, failures, remarks, remarked_at }
     }
 
-    /// The file in force.
-    pub(super) const fn file(&self) -> &OriginFile {
-        &self.known.file
-    }
-
-    /// Whether the file in force closes everything for `*`.
-    pub(super) const fn is_closed(&self) -> bool {
-        self.meaning.is_closed
-    }
-
-    /// Whether the last fetch failed.
     pub(super) const fn is_failing(&self) -> bool {
         self.failures.is_some()
     }
 
-    /// Whether crawlers get no robots.txt, because none is known.
-    pub(super) const fn is_withheld(&self) -> bool {
-        self.known.unknown_since.is_some()
-    }
-
-    pub(super) fn held(&self) -> Option<&OriginFile> {
-        self.known.held.as_ref().map(|held| &held.file)
-    }
-
-    /// The condition of the next fetch.
-    pub(super) fn condition(&self) -> Option<&Condition> {
-        self.known.condition.as_ref()
-    }
-
-    /// The known file, for a successor.
-    pub(super) const fn known(&self) -> &KnownFile {
-        &self.known
-    }
-
-    /// What the pages for operators say.
     pub(super) fn report(&self) -> OriginReport {
         let held = self.known.held.as_ref().filter(|held| !held.is_discarded).map(|held| held.hold);
         OriginReport { held, findings: self.remarks.clone() }
     }
 
-    /// Takes the result of a fetch.
     pub(super) fn settle(&mut self, fetched: Fetched, now: Timestamp) -> Progress {
         let mut events = Vec::new();
         let Fetched { result, remarks, condition, fresh_for } = fetched;
@@ -234,7 +192,6 @@ impl Watch {
         held.map(|held| held.is_discarded = true).is_some()
     }
 
-    /// Takes a file with the remarks about its response.
     fn take(
         &mut self,
         file: OriginFile,
@@ -294,7 +251,6 @@ impl Watch {
         (self.known.file, self.meaning) = (file, meaning);
     }
 
-    /// Reminds of what lasts.
     fn remind(&mut self, now: Timestamp, events: &mut Vec<Event>) {
         let is_due = |at: Option<Timestamp>| at.is_none_or(|at| now.duration_since(at) >= REMINDER);
         if let Some(Held { id, hold, since, logged_at, is_discarded: false, .. }) =

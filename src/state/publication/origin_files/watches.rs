@@ -24,13 +24,11 @@ use super::{
     watch::{Event, Progress, Release, Watch},
 };
 
-/// The most remarks about one response in the log.
 const MOST_REMARKS: usize = 10;
 
 /// An event, with the name of its site. The publisher gets them in order.
 pub(in crate::state::publication) type News = (String, Event);
 
-/// The watches of all sites, with the sender of news.
 #[derive(Debug)]
 pub(super) struct Watches {
     sites: Vec<SiteWatch>,
@@ -42,7 +40,6 @@ pub(super) struct Watches {
     is_open: bool,
 }
 
-/// One site with its watch.
 #[derive(Debug)]
 struct SiteWatch {
     site: WatchedSite,
@@ -50,7 +47,6 @@ struct SiteWatch {
     has_result: bool,
 }
 
-/// The fetches for all watches.
 #[derive(Debug)]
 pub(super) struct Rounds {
     pub(super) watches: Arc<Mutex<Watches>>,
@@ -69,7 +65,7 @@ impl Sources for Rounds {
     fn fetch(&self, number: usize) -> Option<Fetching<Fetched>> {
         let watches = self.watches.lock();
         let SiteWatch { site, watch, .. } = watches.sites.get(number)?;
-        let (destinations, condition) = (Destination::of(site), watch.condition().cloned());
+        let (destinations, condition) = (Destination::of(site), watch.known.condition.clone());
         let (fetcher, catalogue) = (self.fetcher.clone(), Arc::clone(&site.catalogue));
         Some(Box::pin(
             async move { fetcher.fetch(destinations, condition).await.linted(&catalogue) },
@@ -107,9 +103,8 @@ impl Watches {
         self.sites.iter().find(|one| one.site.name == site).map(|one| &one.watch)
     }
 
-    /// The names of the sites whose file is held.
     pub(super) fn quarantine(&self) -> Vec<String> {
-        let quarantined = self.sites.iter().filter(|one| one.watch.held().is_some());
+        let quarantined = self.sites.iter().filter(|one| one.watch.known.held.is_some());
         quarantined.map(|one| one.site.name.clone()).collect()
     }
 
@@ -125,24 +120,19 @@ impl Watches {
         }
     }
 
-    /// Puts the held file of a site in force and returns it; `None` for another file.
-    pub(super) fn accept(&mut self, site: &str, id: &str) -> Option<OriginFile> {
+    /// Changes what a site's watch holds, and reports the events. Returns the file in force; `None` for
+    /// another site or without a change.
+    pub(super) fn change(
+        &mut self,
+        site: &str,
+        change: impl FnOnce(&mut Watch) -> Option<Vec<Event>>,
+    ) -> Option<OriginFile> {
         let number = self.sites.iter().position(|one| one.site.name == site)?;
-        let one = self.sites.get_mut(number).filter(|_| self.is_open)?;
-        let events = one.watch.accept(id)?;
+        let events = change(&mut self.sites.get_mut(number).filter(|_| self.is_open)?.watch)?;
         let one = self.sites.get(number)?;
         self.show(one);
         events.into_iter().for_each(|event| one.report(event, &self.news));
-        Some(one.watch.file().clone())
-    }
-
-    /// Discards the held file of a site. Returns whether that changes anything.
-    pub(super) fn discard(&mut self, site: &str, id: &str) -> bool {
-        let (is_open, mut sites) = (self.is_open, self.sites.iter_mut());
-        let number =
-            sites.position(|one| is_open && one.site.name == site && one.watch.discard(id));
-        let one = number.and_then(|number| self.sites.get(number));
-        one.inspect(|one| self.show(one)).is_some()
+        Some(one.watch.known.file.clone())
     }
 
     /// Takes the result of a site. Returns the time until the next fetch.
@@ -167,7 +157,6 @@ impl Watches {
 }
 
 impl SiteWatch {
-    /// Logs an event and sends it to the publisher.
     fn report(&self, event: Event, news: &mpsc::UnboundedSender<News>) {
         self.log(&event);
         self.send(event, news);
@@ -229,11 +218,13 @@ impl SiteWatch {
                     tracing::warn!(site, more, "origin robots.txt has more findings");
                 }
             }
-            Event::Failed { code, why, since } if self.watch.is_withheld() => tracing::error!(
-                site, origin = self.site.urls(), code, why, %since,
-                "origin robots.txt unknown: crawlers get 503 for it, and no request is judged"
-            ),
-            Event::Failed { code, why, since } if *self.watch.file() == OriginFile::Unknown => {
+            Event::Failed { code, why, since } if self.watch.known.unknown_since.is_some() => {
+                tracing::error!(
+                    site, origin = self.site.urls(), code, why, %since,
+                    "origin robots.txt unknown: crawlers get 503 for it, and no request is judged"
+                )
+            }
+            Event::Failed { code, why, since } if self.watch.known.file == OriginFile::Unknown => {
                 tracing::error!(
                     site, origin = self.site.urls(), code, why, %since,
                     "origin robots.txt unknown: none of its rules is enforced"
@@ -254,11 +245,10 @@ impl SiteWatch {
         }
     }
 
-    /// Logs the file in force.
     fn log_file(&self) {
-        let (site, file) = (self.site.name.as_str(), hold::id(self.watch.file()));
-        match self.watch.file() {
-            OriginFile::Present(_) if self.watch.is_closed() => tracing::warn!(
+        let (site, file) = (self.site.name.as_str(), hold::id(&self.watch.known.file));
+        match &self.watch.known.file {
+            OriginFile::Present(_) if self.watch.meaning.is_closed => tracing::warn!(
                 site,
                 file,
                 "origin robots.txt in force: it closes the whole site to every crawler"

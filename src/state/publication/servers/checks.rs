@@ -22,10 +22,8 @@ use super::{
 
 /// How often to see which checks are due.
 const TICK: Duration = Duration::from_millis(250);
-/// The most checks at the same time.
 const AT_ONCE: usize = 64;
 
-/// A check that is due.
 struct Due {
     servers: Arc<Servers>,
     place: usize,

@@ -10,7 +10,6 @@ use crate::{base::text::words, rules::policy};
 /// The health of one server. Times are those of the steady clock.
 #[derive(Debug, Default)]
 pub(super) struct Health {
-    /// The requests in progress.
     in_progress: AtomicUsize,
     /// The requests in a row without a response.
     failed_requests: AtomicU32,
@@ -35,7 +34,6 @@ words! {
     }
 }
 
-/// What a server answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Success {
     Request,
@@ -59,7 +57,6 @@ impl Health {
         self.in_progress.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// The rest of the pause of a server that is down.
     pub(super) fn pause_left(&self, now: Duration) -> Option<Duration> {
         match self.down_until.load(Ordering::Acquire) {
             0 => None,
@@ -103,7 +100,6 @@ impl Health {
         was_down && self.down_until.swap(0, Ordering::AcqRel) > 0
     }
 
-    /// Claims the next check, if it is due.
     pub(super) fn claim_check(&self, now: Duration, interval: Duration) -> bool {
         let is_due = self.next_check.load(Ordering::Acquire) <= millis(now);
         if is_due {

@@ -37,7 +37,6 @@ pub struct Servers {
     site: String,
     backend: Arc<policy::Backend>,
     all: Vec<Server>,
-    /// The place at which the next choice begins.
     turn: AtomicUsize,
 }
 
@@ -128,7 +127,6 @@ impl Servers {
         chosen.map(|(place, _)| place)
     }
 
-    /// Notes a failure of a server.
     fn failed(&self, place: usize, fault: Fault, now: Duration, metrics: &Metrics) {
         let Some(Server { origin, health, .. }) = self.all.get(place) else { return };
         let name = origin.to_string();
@@ -147,7 +145,6 @@ impl Servers {
         }
     }
 
-    /// Notes an answer of a server; `by` is what it answered.
     fn succeeded(&self, place: usize, by: Success, metrics: &Metrics) {
         let Some(Server { origin, health, .. }) = self.all.get(place) else { return };
         if health.succeeded(by) {

@@ -79,8 +79,12 @@ fn walk(watch: &mut Watch, steps: &[(i64, &str, &str, OriginFile)]) {
     for (number, (seconds, text, expected, state)) in steps.iter().enumerate() {
         let progress = watch.settle(result(text), at(*seconds));
         assert_eq!(shown(&progress), *expected, "step {number}, {text:?}");
-        assert_eq!(watch.file(), state, "step {number}, {text:?}");
+        assert_eq!(&watch.known.file, state, "step {number}, {text:?}");
     }
+}
+
+fn held_file(watch: &Watch) -> Option<&OriginFile> {
+    watch.known.held.as_ref().map(|held| &held.file)
 }
 
 #[test]
@@ -162,15 +166,15 @@ fn vanished_rules_stay_in_force_for_a_day_at_most() {
             ],
         );
         // A restart does not begin the day anew.
-        let mut watch = Watch::new(watch.known().clone(), Caution::default());
+        let mut watch = Watch::new(watch.known.clone(), Caution::default());
         let progress = watch.settle(result(gone), at(300 + DAY - 90));
         assert!(summary(&progress.events).contains("still-held"), "{gone:?}: {progress:?}");
-        assert_eq!((progress.wait.as_secs(), watch.file()), (90, &rules(OPEN)), "{gone:?}");
+        assert_eq!((progress.wait.as_secs(), &watch.known.file), (90, &rules(OPEN)), "{gone:?}");
         // No fetch, no answer: only a file without rules opens the site.
         assert!(!summary(&watch.settle(result("!"), at(300 + 2 * DAY)).events).contains("expired"));
         let events = summary(&watch.settle(result(gone), at(300 + 2 * DAY)).events);
         assert!(events.starts_with("expired changed"), "{gone:?}: {events}");
-        assert_eq!((watch.file(), watch.held()), (&after, None), "{gone:?}");
+        assert_eq!((&watch.known.file, held_file(&watch)), (&after, None), "{gone:?}");
     }
 }
 
@@ -219,12 +223,12 @@ fn rfc9309_2_3_1_4_an_unknown_file_is_given_up_after_a_day() {
         let unknown_since = Some(at(since));
         let mut watch =
             Watch::new(KnownFile { unknown_since, ..KnownFile::default() }, Caution::default());
-        assert!(watch.is_withheld());
+        assert!(watch.known.unknown_since.is_some());
         for (seconds, text, expected) in steps {
             let events = watch.settle(result(text), at(*seconds)).events;
             assert_eq!(summary(&events), *expected, "{seconds} {text}");
         }
-        assert!(!watch.is_withheld());
+        assert!(!watch.known.unknown_since.is_some());
     }
 }
 
@@ -263,7 +267,7 @@ fn a_sudden_full_disallow_stays_in_quarantine_until_the_origin_has_another_file(
             (4_500, CLOSED_TOO, "held 300", rules(OPEN)),
         ],
     );
-    assert_eq!(watch.held(), Some(&rules(CLOSED_TOO)));
+    assert_eq!(held_file(&watch), Some(&rules(CLOSED_TOO)));
     assert_eq!(watch.accept(&id(&rules(CLOSED))), None, "another file is in quarantine now");
     walk(
         &mut watch,
@@ -275,7 +279,7 @@ fn a_sudden_full_disallow_stays_in_quarantine_until_the_origin_has_another_file(
             (6_000, OPEN, "released changed 300", rules(OPEN)),
         ],
     );
-    assert_eq!(watch.held(), None);
+    assert_eq!(held_file(&watch), None);
 }
 
 #[test]
@@ -297,7 +301,7 @@ fn a_discarded_file_is_no_news_until_the_origin_has_another_one() {
         ],
     );
     // A restart changes nothing.
-    let mut watch = Watch::new(watch.known().clone(), Caution::default());
+    let mut watch = Watch::new(watch.known.clone(), Caution::default());
     assert_eq!(watch.report().held, None);
     walk(
         &mut watch,
@@ -337,7 +341,7 @@ fn an_accepted_file_is_in_force() {
         &mut watch,
         &[(0, OPEN, "changed 300", rules(OPEN)), (300, CLOSED, "held 300", rules(OPEN))],
     );
-    let name = id(watch.held().expect("a file is held"));
+    let name = id(held_file(&watch).expect("a file is held"));
     assert_eq!(watch.accept("0123456789abcdef"), None);
     assert_eq!(watch.accept(&name).as_deref().map(summary).as_deref(), Some("accepted changed"));
     assert_eq!(watch.accept(&name), None);
