@@ -94,9 +94,8 @@ impl Key {
 /// The limit of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Limit {
-    /// The pace.
     #[serde(with = "wire::pace")]
-    pub pace: Pace,
+    pub(crate) pace: Pace,
     /// The multiple of the pace.
     pub times: u32,
     /// The requests that may come at once, for a limit of the operator; 0 for a pace, which has a

@@ -45,9 +45,8 @@ pub struct Observations {
 /// A crawler on the ladder of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LadderKey {
-    /// The site's name.
     #[serde(deserialize_with = "wire::name")]
-    pub site: String,
+    pub(crate) site: String,
     /// The product token as the catalogue or the site writes it, else as first declared.
     #[serde(rename = "token", deserialize_with = "wire::name")]
     pub product_token: String,
@@ -63,27 +62,23 @@ pub struct LadderKey {
 /// of the same key and number replaces the earlier one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LadderCount {
-    /// The crawler.
     #[serde(flatten)]
-    pub key: LadderKey,
+    pub(crate) key: LadderKey,
     /// What tells the period from others of the same node: the milliseconds of its start by the node's
     /// own clock. A later period has a greater one. It stays what it is in a network between nodes.
     pub number: i64,
     /// The start of the period.
     #[serde(with = "wire::milliseconds")]
     pub period: Timestamp,
-    /// The requests.
-    pub requests: u64,
-    /// The violations among them.
-    pub violations: u64,
+    pub(crate) requests: u64,
+    pub(crate) violations: u64,
 }
 
 /// A step of a crawler on the ladder. Of several, the last one counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RungStep {
-    /// The crawler.
     #[serde(flatten)]
-    pub key: LadderKey,
+    pub(crate) key: LadderKey,
     /// The rung after the step.
     #[serde(with = "wire::rung")]
     pub rung: Rung,
@@ -98,14 +93,12 @@ pub struct RungStep {
 /// Requests at a site that count for its breaker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakerCount {
-    /// The site's name.
     #[serde(deserialize_with = "wire::name")]
-    pub site: String,
+    pub(crate) site: String,
     /// The time of the first of them.
     #[serde(with = "wire::milliseconds")]
     pub at: Timestamp,
-    /// The requests that passed.
-    pub passed: u64,
+    pub(crate) passed: u64,
     /// The requests that would be refused, by client.
     #[serde(default, deserialize_with = "wire::lenient", skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedCount>,
@@ -114,8 +107,7 @@ pub struct BreakerCount {
 /// Requests of one client that would be refused.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RefusedCount {
-    /// The network of the client.
-    pub network: Network,
+    pub(crate) network: Network,
     /// The judged name; `None` for a client without one.
     #[serde(
         rename = "token",
@@ -127,16 +119,14 @@ pub struct RefusedCount {
     /// Whether only a User-Agent declares the name.
     #[serde(rename = "declared", default, skip_serializing_if = "wire::is_default")]
     pub is_declared: bool,
-    /// The number of requests.
-    pub requests: u64,
+    pub(crate) requests: u64,
 }
 
 /// The opening of a site's breaker. Of several, the last one counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
-    /// The site's name.
     #[serde(deserialize_with = "wire::name")]
-    pub site: String,
+    pub(crate) site: String,
     /// The time.
     #[serde(with = "wire::milliseconds")]
     pub at: Timestamp,
@@ -149,17 +139,14 @@ pub struct Opening {
 /// Requests that passed at one pace, or at one limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PaceCount {
-    /// What counts together.
     #[serde(flatten)]
-    pub key: Key,
-    /// The pace or the limit.
+    pub(crate) key: Key,
     #[serde(flatten)]
-    pub limit: Limit,
+    pub(crate) limit: Limit,
     /// The time of the first request.
     #[serde(with = "wire::milliseconds")]
     pub at: Timestamp,
-    /// The number of requests.
-    pub requests: u32,
+    pub(crate) requests: u32,
 }
 
 impl Observations {

@@ -48,8 +48,7 @@ pub struct Conduct {
 /// A request that comes sooner than its pace allows.
 #[derive(Clone, Copy, Debug)]
 pub struct Early<'r> {
-    /// The pace.
-    pub pace: AppliedPace<'r>,
+    pub(crate) pace: AppliedPace<'r>,
     /// The time until the next request passes.
     pub too_soon: TooSoon,
 }

@@ -29,21 +29,17 @@ pub(super) struct Failed {
 pub struct Sources {
     /// The kind, as in metrics.
     pub evidence: &'static str,
-    /// The number of sources.
-    pub all: usize,
+    pub(crate) all: usize,
     /// Whether fetches are under way or due.
     pub is_fetching: bool,
-    /// The sources whose last fetch failed.
-    pub failing: Vec<FailingSource>,
+    pub(crate) failing: Vec<FailingSource>,
 }
 
 /// A source whose last fetch failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailingSource {
-    /// The URL.
-    pub url: String,
-    /// The reason.
-    pub error: String,
+    pub(crate) url: String,
+    pub(crate) error: String,
     /// Whether an earlier copy is in use.
     pub has_copy: bool,
 }

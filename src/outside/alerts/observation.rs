@@ -36,28 +36,22 @@ pub struct State {
 /// A refused change of the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The time of the refusal.
-    pub at: Timestamp,
-    /// The errors.
-    pub findings: Vec<String>,
+    pub(crate) at: Timestamp,
+    pub(crate) findings: Vec<String>,
 }
 
 /// A site whose origin has a new robots.txt in quarantine. The last good one stays in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quarantined {
-    /// The site.
-    pub site: String,
-    /// What is wrong with the new one.
-    pub reason: &'static str,
+    pub(crate) site: String,
+    pub(crate) reason: &'static str,
 }
 
 /// A list of crawlers whose last fetch changed nothing. The last good copy stays in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListTrouble {
-    /// Its URL.
-    pub url: String,
-    /// What is wrong.
-    pub reason: String,
+    pub(crate) url: String,
+    pub(crate) reason: String,
     /// Whether a list came that is refused. Otherwise none came.
     pub is_refused: bool,
 }
@@ -67,23 +61,18 @@ pub struct ListTrouble {
 pub struct Trouble {
     /// `database` or `log`.
     pub destination: String,
-    /// The reason and its repair.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// The requests of one crawler at one site since the start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// The site.
-    pub site: String,
+    pub(crate) site: String,
     /// The product token; names that nobody knows share one.
     pub product_token: String,
-    /// Whether the client is an impostor.
-    pub is_impostor: bool,
+    pub(crate) is_impostor: bool,
     /// Whether the operator wants no alerts about it.
     pub is_quiet: bool,
-    /// All requests.
-    pub requests: u64,
-    /// Those that violated the rules.
-    pub violations: u64,
+    pub(crate) requests: u64,
+    pub(crate) violations: u64,
 }

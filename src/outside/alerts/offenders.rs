@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 /// A crawler that violated the rules of a site.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Offender {
-    /// The site, in lower case.
-    pub site: String,
-    /// The product token, in lower case.
-    pub product_token: String,
+    pub(crate) site: String,
+    pub(crate) product_token: String,
 }
 
 impl Offender {

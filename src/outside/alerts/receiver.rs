@@ -28,8 +28,7 @@ const MOST_SAID: usize = 2 << 10;
 /// A receiver.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Its settings.
-    pub alert: Alert,
+    pub(crate) alert: Alert,
     client: Client,
     secret: Option<Secret>,
     server: Option<Server>,
@@ -42,10 +41,8 @@ pub struct Receiver {
 pub struct Tested {
     /// The receiver, without secrets.
     pub to: String,
-    /// The answer.
-    pub answer: Answer,
-    /// The time until the answer.
-    pub milliseconds: u64,
+    pub(crate) answer: Answer,
+    pub(crate) milliseconds: u64,
 }
 
 impl fmt::Display for Tested {

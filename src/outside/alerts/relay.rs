@@ -30,8 +30,7 @@ pub struct Handed {
     pub webhook: String,
     /// Whether this run raised it.
     pub is_own: bool,
-    /// The event.
-    pub event: Event,
+    pub(crate) event: Event,
 }
 
 /// The beginning of the key of a report's answer.
@@ -42,10 +41,8 @@ pub const REPORT: &str = "report ";
 pub struct Unsent {
     /// What was sent to whom, without secrets.
     pub to: String,
-    /// The answer.
-    pub answer: Answer,
-    /// When it came.
-    pub at: Timestamp,
+    pub(crate) answer: Answer,
+    pub(crate) at: Timestamp,
 }
 
 /// The events between this node and the fleet's server. Without a fleet, it is empty.

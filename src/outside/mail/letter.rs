@@ -19,12 +19,10 @@ const MOST_SUBJECT: usize = 150;
 pub struct Letter {
     /// What all attempts to send it share.
     pub id: String,
-    /// The addresses that get it.
-    pub to: Vec<String>,
+    pub(crate) to: Vec<String>,
     /// The subject. Foreign text is escaped here.
     pub subject: String,
-    /// The text.
-    pub text: String,
+    pub(crate) text: String,
     /// The same as HTML.
     pub html: Option<String>,
 }

@@ -10,8 +10,7 @@ pub const MAX_BYTES: usize = 32 << 20;
 /// A policy as the server sent it, with a valid signature if there is a key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Document {
-    /// The bytes of the policy.
-    pub bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     pub(super) signature: Option<Signature>,
 }
 

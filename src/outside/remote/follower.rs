@@ -21,8 +21,7 @@ pub struct Follower {
 pub struct Answer {
     /// Whether the owner asked for this fetch.
     pub is_asked: bool,
-    /// The result.
-    pub fetched: Result<Fetched, Failure>,
+    pub(crate) fetched: Result<Fetched, Failure>,
 }
 
 impl Follower {

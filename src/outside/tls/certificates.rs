@@ -41,10 +41,8 @@ pub struct Certificates {
 pub struct Presented {
     /// Its file, as it is shown.
     pub file: String,
-    /// The begin of its validity.
-    pub begins: Timestamp,
-    /// The end of its validity.
-    pub ends: Timestamp,
+    pub(crate) begins: Timestamp,
+    pub(crate) ends: Timestamp,
 }
 
 /// A certificate that could not be renewed.
@@ -59,14 +57,11 @@ pub struct Trouble {
 /// A certificate that ACME orders.
 #[derive(Clone, Debug)]
 pub struct Wanted {
-    /// The account and the authority.
-    pub acme: Acme,
-    /// The host that it is for.
-    pub host: String,
+    pub(crate) acme: Acme,
+    pub(crate) host: String,
     /// The file of chain and key.
     pub file: PathBuf,
-    /// The present one.
-    pub pair: Option<Arc<Pair>>,
+    pub(crate) pair: Option<Arc<Pair>>,
 }
 
 #[derive(Debug, Default)]

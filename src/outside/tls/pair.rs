@@ -33,10 +33,8 @@ pub struct Pair {
     pub(super) key: Arc<CertifiedKey>,
     /// The names that it is good for: lower case; `*.example.com` is `.example.com`.
     pub(super) names: Vec<String>,
-    /// The begin of its validity.
-    pub begins: Timestamp,
-    /// The end of its validity.
-    pub ends: Timestamp,
+    pub(crate) begins: Timestamp,
+    pub(crate) ends: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

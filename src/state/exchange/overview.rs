@@ -9,8 +9,7 @@ use super::{failure::Failure, load::reports, replies::Replies, server::Link, set
 /// The nodes of a fleet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
-    /// The time of the fleet.
-    pub now: i64,
+    pub(crate) now: i64,
     /// The node of each beat, with its report if it has one, by name.
     pub nodes: Vec<(Beat, Option<Report>)>,
 }

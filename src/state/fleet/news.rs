@@ -12,10 +12,8 @@ const LONGEST: usize = 4 << 20;
 /// A message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct News {
-    /// The version.
-    pub v: u32,
-    /// The node.
-    pub node: String,
+    pub(crate) v: u32,
+    pub(crate) node: String,
     /// The run of the node: another one at each start.
     pub run: String,
     /// The number of the message within the run, from 1.

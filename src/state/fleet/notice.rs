@@ -8,14 +8,10 @@ use super::news::VERSION;
 /// An event for the operator, raised at a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
-    /// The version.
-    pub v: u32,
-    /// The node.
-    pub node: String,
-    /// The run of the node.
-    pub run: String,
-    /// Its kind.
-    pub kind: String,
+    pub(crate) v: u32,
+    pub(crate) node: String,
+    pub(crate) run: String,
+    pub(crate) kind: String,
     /// What it is about: two events of one kind with the same subject tell the same.
     #[serde(default)]
     pub subject: String,
@@ -23,9 +19,8 @@ pub struct Notice {
     pub at: i64,
     /// The event in one sentence.
     pub summary: String,
-    /// What it is about.
     #[serde(default)]
-    pub details: Map<String, Value>,
+    pub(crate) details: Map<String, Value>,
     /// The webhook that wants it: what tells it from others in all nodes.
     pub webhook: String,
 }

@@ -14,12 +14,9 @@ pub struct Position(pub u64, pub u64);
 /// What a node has told and taken in so far.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beat {
-    /// The version.
-    pub v: u32,
-    /// The node.
-    pub node: String,
-    /// Its run.
-    pub run: String,
+    pub(crate) v: u32,
+    pub(crate) node: String,
+    pub(crate) run: String,
     /// The time of the fleet up to which everything was told.
     pub at: i64,
     /// The number of the last message that was told by then.
@@ -37,20 +34,16 @@ pub struct Beat {
 /// A node in detail.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// The version.
-    pub v: u32,
-    /// The node.
-    pub node: String,
-    /// Its run.
-    pub run: String,
+    pub(crate) v: u32,
+    pub(crate) node: String,
+    pub(crate) run: String,
     /// The time of the fleet at which the report was written.
     pub at: i64,
     /// The time of the fleet at which the run began.
     #[serde(default)]
     pub started: i64,
-    /// The version of the program.
     #[serde(default)]
-    pub version: String,
+    pub(crate) version: String,
     /// The fingerprint of the policy in force.
     #[serde(default)]
     pub policy: String,
@@ -63,9 +56,8 @@ pub struct Report {
     /// The node's clock, less the time of the fleet, in milliseconds.
     #[serde(default)]
     pub offset: i64,
-    /// The editions that it serves.
     #[serde(default)]
-    pub serves: Statement,
+    pub(crate) serves: Statement,
 }
 
 impl Beat {

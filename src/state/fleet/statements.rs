@@ -19,18 +19,15 @@ const MOST_RUNS: usize = 1_024;
 pub struct Statement {
     /// The time of the fleet from which it holds.
     pub at: i64,
-    /// The editions.
     #[serde(default, deserialize_with = "lenient")]
-    pub editions: Vec<Served>,
+    pub(crate) editions: Vec<Served>,
 }
 
 /// An edition of a site that a node serves.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Served {
-    /// The site.
-    pub site: String,
-    /// The name of the edition.
-    pub edition: String,
+    pub(crate) site: String,
+    pub(crate) edition: String,
     /// The time of the fleet since which the node serves it, or will.
     pub since: i64,
 }

@@ -16,10 +16,8 @@ pub type FilesBySite = HashMap<String, OriginFile>;
 /// The state in force: the policy, the files of the origins, and the rulebook of both.
 #[derive(Clone, Debug)]
 pub struct InForce {
-    /// The policy.
-    pub policy: Arc<Policy>,
-    /// The compiled policy, with the editions of each site.
-    pub rulebook: Arc<Rulebook>,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) rulebook: Arc<Rulebook>,
     /// The files of the origins, for sites that publish them.
     origin_files: FilesBySite,
 }

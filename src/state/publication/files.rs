@@ -28,8 +28,7 @@ pub struct PolicyRead {
     pub policy: Option<Policy>,
     /// What could be read of a policy with errors.
     pub draft: Option<Policy>,
-    /// All findings.
-    pub findings: Vec<Diagnostic>,
+    pub(crate) findings: Vec<Diagnostic>,
     /// The catalogue file that the policy names, even if it is unreadable.
     pub catalogue_file: Option<PathBuf>,
     /// The bytes of the policy file; some more than its limit if it is too long.

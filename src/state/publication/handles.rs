@@ -47,12 +47,10 @@ pub struct Handles {
     pub published: Arc<ArcSwap<Snapshot>>,
     /// The conduct of clients.
     pub conduct: Arc<Conduct>,
-    /// The clock.
-    pub clock: Arc<Clock>,
+    pub(crate) clock: Arc<Clock>,
     /// The queue of records, editions and fetches for the store.
     pub sink: Arc<Sink>,
-    /// Every metric.
-    pub metrics: Arc<Metrics>,
+    pub(crate) metrics: Arc<Metrics>,
     /// The refusal of the policy file as it is now.
     pub refused: Arc<ArcSwapOption<Refusal>>,
     /// The certificates of the listeners.

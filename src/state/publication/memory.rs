@@ -49,12 +49,9 @@ pub struct Memory {
     pub unread: Option<Unread>,
     /// The sites of hosts.
     pub hosts: Vec<record::HostPeriod>,
-    /// The jumps of the clock.
-    pub leaps: Vec<ClockLeap>,
-    /// The fetches of robots.txt.
-    pub fetches: Vec<Fetch>,
-    /// The files of origins in quarantine.
-    pub quarantine: Vec<Quarantined>,
+    pub(crate) leaps: Vec<ClockLeap>,
+    pub(crate) fetches: Vec<Fetch>,
+    pub(crate) quarantine: Vec<Quarantined>,
     /// What the origins answered about forms of paths. A server asks anew at its start.
     pub probed: Vec<record::Probed>,
 }

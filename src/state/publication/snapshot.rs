@@ -27,8 +27,7 @@ use super::{addresses::AddressBook, counters::Counters, servers::Servers};
 /// The policy in force.
 #[derive(Clone, Debug)]
 pub struct PolicyInForce {
-    /// The policy.
-    pub policy: Arc<Policy>,
+    pub(crate) policy: Arc<Policy>,
     /// The time at which it took effect.
     pub since: Timestamp,
 }
@@ -36,10 +35,8 @@ pub struct PolicyInForce {
 /// The published state for requests.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// The policy.
-    pub policy: PolicyInForce,
-    /// The compiled policy.
-    pub rulebook: Arc<Rulebook>,
+    pub(crate) policy: PolicyInForce,
+    pub(crate) rulebook: Arc<Rulebook>,
     /// The verifier of claims; `None` for a policy without evidence.
     pub verifier: Option<Arc<Verifier>>,
     sites: Vec<ServedSite>,
@@ -52,8 +49,7 @@ pub struct ServedSite {
     pub backend: Arc<policy::Backend>,
     /// These servers.
     pub servers: Arc<Servers>,
-    /// The conduct of the site's clients.
-    pub conduct: SiteConduct,
+    pub(crate) conduct: SiteConduct,
     /// The requests of people.
     pub people: Arc<People>,
     /// The millisecond since 1970 at which the origin last failed to answer a request; 0 for never.

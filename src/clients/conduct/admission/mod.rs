@@ -74,8 +74,7 @@ pub struct Load {
     pub limit: u32,
     /// People's requests that wait for their head.
     pub people: u32,
-    /// The requests of crawlers.
-    pub crawlers: u32,
+    pub(crate) crawlers: u32,
     /// Those of crawlers that wait for room.
     pub waiting: u32,
     /// Whether a crawler was put off in the last minute.
@@ -94,8 +93,7 @@ pub enum Full {
 /// A crawler is put off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PutOff {
-    /// The load.
-    pub load: Load,
+    pub(crate) load: Load,
     /// Whether it is the first one in a minute.
     pub is_first: bool,
 }

@@ -63,8 +63,7 @@ impl TooSoon {
 /// A request beyond a limit of the operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Limited<'r> {
-    /// The limit.
-    pub applied: AppliedLimit<'r>,
+    pub(crate) applied: AppliedLimit<'r>,
     /// The time until the next request passes.
     pub too_soon: TooSoon,
 }

@@ -43,10 +43,8 @@ pub struct Servers {
 /// One origin of a site.
 #[derive(Debug)]
 pub struct Server {
-    /// Where it is.
-    pub origin: Origin,
-    /// Its addresses.
-    pub addresses: Arc<Addresses>,
+    pub(crate) origin: Origin,
+    pub(crate) addresses: Arc<Addresses>,
     health: Arc<Health>,
 }
 
