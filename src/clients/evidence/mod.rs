@@ -15,9 +15,7 @@ use jiff::Timestamp;
 use tokio::task::AbortHandle;
 
 use crate::{
-    base::{
-        diagnostic::Diagnostic, fetch::Validators, metrics::Metrics, product_token::ProductToken,
-    },
+    base::{diagnostic::Diagnostic, fetch::Validators, metrics::Metrics},
     formats::signature::{Fields, Message},
     rules::{
         crawlers::{Crawler, Standing, Testimony, ranges},
@@ -136,19 +134,8 @@ impl Verifier {
         let list_keeper = ListKeeper::new(Arc::clone(&lists), policy, settings);
         let key_keeper = KeyKeeper::new(Arc::clone(&keys), settings);
         let (settings, metrics) = (settings.clone(), Arc::clone(metrics));
-        (
-            Self {
-                settings,
-                lists,
-                names: None,
-                keys,
-                metrics,
-                report: Arc::default(),
-                tasks: Vec::new(),
-            },
-            list_keeper,
-            key_keeper,
-        )
+        let (names, report, tasks) = (None, Arc::default(), Vec::new());
+        (Self { settings, lists, names, keys, metrics, report, tasks }, list_keeper, key_keeper)
     }
 
     /// Ends the background tasks, because a successor has its own. Requests in progress and open
@@ -227,27 +214,12 @@ pub fn is_same(a: &Policy, b: &Policy) -> bool {
     a.evidence == b.evidence && of_crawlers(a).eq(of_crawlers(b))
 }
 
-/// The published evidence about one crawler.
-#[derive(PartialEq, Eq)]
-struct PublishedEvidence<'p> {
-    product_token: &'p ProductToken,
-    operator: Option<&'p str>,
-    ip_ranges: &'p [String],
-    ip_format: Option<&'p str>,
-    reverse_dns: &'p [String],
-    signature_agent: Option<&'p str>,
-}
-
 /// The published evidence about the crawlers of a policy.
-fn of_crawlers(policy: &Policy) -> impl Iterator<Item = PublishedEvidence<'_>> {
+fn of_crawlers(policy: &Policy) -> impl Iterator<Item = impl PartialEq> {
     let publish = policy.catalogue.iter().filter(|crawler| crawler.publishes_evidence());
-    publish.map(|crawler| PublishedEvidence {
-        product_token: crawler.product_token(),
-        operator: crawler.operator(),
-        ip_ranges: crawler.ip_ranges(),
-        ip_format: crawler.ip_format(),
-        reverse_dns: crawler.reverse_dns(),
-        signature_agent: crawler.signature_agent(),
+    publish.map(|one| {
+        let addresses = (one.ip_ranges(), one.ip_format(), one.reverse_dns());
+        (one.product_token(), one.operator(), addresses, one.signature_agent())
     })
 }
 

@@ -74,8 +74,7 @@ fn builder(acme: &Acme) -> Result<AccountBuilder, String> {
 fn keep(acme: &Acme, credentials: AccountCredentials) -> Result<(), String> {
     let kept = Kept { contact: acme.contact.clone(), credentials };
     let text = serde_json::to_vec_pretty(&kept).map_err(|error| error.to_string())?;
-    let file = file(acme);
-    private_file::write(&file, &text).map_err(|error| format!("{}: {error}", escape::path(&file)))
+    private_file::write(&file(acme), &text)
 }
 
 fn file(acme: &Acme) -> PathBuf {

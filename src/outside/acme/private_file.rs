@@ -1,15 +1,16 @@
 //! Files for this user alone, written whole or not at all.
 
-use std::{fs::DirBuilder, io, os::unix::fs::DirBuilderExt, path::Path};
+use std::{fs::DirBuilder, os::unix::fs::DirBuilderExt, path::Path};
 
-use crate::base::whole_file;
+use crate::base::{escape, whole_file};
 
 /// Replaces a file. Missing folders are created. A reader sees the old content or the new one, even
 /// after a power failure.
-pub(super) fn write(file: &Path, content: &[u8]) -> io::Result<()> {
+pub(super) fn write(file: &Path, content: &[u8]) -> Result<(), String> {
     let folder = file.parent().unwrap_or_else(|| Path::new("."));
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    whole_file::replace(file, content, |_| Ok(()))
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.and_then(|()| whole_file::replace(file, content, |_| Ok(())))
+        .map_err(|error| format!("{}: {error}", escape::path(file)))
 }
 
 #[cfg(test)]

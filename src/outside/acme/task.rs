@@ -1,18 +1,13 @@
 //! The task that keeps all certificates young.
 
-use std::{
-    collections::HashMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use instant_acme::{Account, CertificateIdentifier, Error};
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::timeout;
 
 use crate::{
-    base::{escape, metrics::Metrics},
+    base::metrics::Metrics,
     outside::tls::{Certificates, Pair, Wanted},
 };
 
@@ -57,7 +52,7 @@ struct Clerk {
     files: HashMap<PathBuf, Attempts>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Attempts {
     failures: usize,
     /// No order before this time.
@@ -66,21 +61,6 @@ struct Attempts {
     ask_at: Timestamp,
     /// When the authority suggests to renew.
     suggested: Option<Timestamp>,
-}
-
-impl Default for Attempts {
-    fn default() -> Self {
-        let (order_at, ask_at) = (Timestamp::MIN, Timestamp::MIN);
-        Self { failures: 0, order_at, ask_at, suggested: None }
-    }
-}
-
-impl Attempts {
-    fn forget_failures(&mut self) {
-        if self.failures > 0 {
-            *self = Self::default();
-        }
-    }
 }
 
 /// The accounts that one look has opened, by the folder of their state.
@@ -156,6 +136,12 @@ impl Clerk {
 }
 
 impl Attempts {
+    fn forget_failures(&mut self) {
+        if self.failures > 0 {
+            *self = Self::default();
+        }
+    }
+
     /// Asks the authority when it suggests to renew (ARI, RFC 9773).
     async fn ask(&mut self, wanted: &Wanted, pair: &Pair, accounts: &mut Accounts) {
         let now = Timestamp::now();
@@ -226,13 +212,8 @@ async fn order(
     if !pair.covers(host) {
         return Err(format!("the authority issued a certificate that is not for {host}"));
     }
-    keep(&wanted.file, &text)?;
+    private_file::write(&wanted.file, text.as_bytes())?;
     Ok(pair)
-}
-
-fn keep(file: &Path, text: &str) -> Result<(), String> {
-    private_file::write(file, text.as_bytes())
-        .map_err(|error| format!("{}: {error}", escape::path(file)))
 }
 
 /// The name of a certificate at its authority (RFC 9773 §4.1), if it has one.

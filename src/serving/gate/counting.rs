@@ -20,7 +20,7 @@ impl Gate {
             self.metrics.grace(&visit.site.name, conduct::label(judgement.name));
         }
         if visit.claim.primary().is_some_and(|name| name.known().is_some()) {
-            visit.served.count_claim(decision.standing);
+            visit.served.counters.count_claim(decision.standing);
         }
     }
 

@@ -347,7 +347,7 @@ impl Gate {
             }
         }
         let (site, served) = passage.site()?;
-        let count_cut = || served.count_cut_tags();
+        let count_cut = || served.counters.count_cut_tags();
         tags::of_response(site, target, status, fields, &self.metrics, count_cut)
     }
 
@@ -355,7 +355,7 @@ impl Gate {
     pub fn finish(&self, mut passage: Passage, status: u16) {
         passage.seats.clear();
         if let Some(served) = passage.served().filter(|_| !passage.is_own) {
-            served.count(passage.class, passage.action);
+            served.counters.count(passage.class, passage.action);
         }
         if let Some(mut record) = passage.record.take() {
             record.violation.status = status;

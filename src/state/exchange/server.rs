@@ -50,14 +50,8 @@ impl Link {
     }
 
     async fn to(place: &Endpoint, settings: &Settings) -> Result<Self, Failure> {
-        let mut login = RedisConnectionInfo::default().set_db(settings.address.database.into());
-        if let Some(user) = &settings.address.user {
-            login = login.set_username(user);
-        }
-        if let Some(password) = &settings.password {
-            login = login.set_password(password);
-        }
-        connect(place, login, settings).await
+        let open = RedisConnectionInfo::default().set_db(settings.address.database.into());
+        connect(place, login(open, settings), settings).await
     }
 
     /// Sends commands at once, and returns an answer to each.
@@ -104,16 +98,22 @@ async fn ask_sentinel(
     question.cmd("SENTINEL").arg("get-master-addr-by-name").arg(master);
     let mut link = connect(sentinel, open.clone(), settings).await?;
     let mut answer = answer_of(&mut link, &question).await;
-    if let (Err(Failure::Denied(_)), Some(password)) = (&answer, &settings.password) {
+    if matches!(answer, Err(Failure::Denied(_))) && settings.password.is_some() {
         // A Sentinel may have the password of its server.
-        let mut login = open.set_password(password);
-        if let Some(user) = &settings.address.user {
-            login = login.set_username(user);
-        }
-        link = connect(sentinel, login, settings).await?;
+        link = connect(sentinel, login(open, settings), settings).await?;
         answer = answer_of(&mut link, &question).await;
     }
     Ok(answer?.map(|(host, port)| Endpoint { host, port }))
+}
+
+fn login(mut open: RedisConnectionInfo, settings: &Settings) -> RedisConnectionInfo {
+    if let Some(user) = &settings.address.user {
+        open = open.set_username(user);
+    }
+    if let Some(password) = &settings.password {
+        open = open.set_password(password);
+    }
+    open
 }
 
 async fn answer_of(link: &mut Link, question: &Pipeline) -> Result<Option<(String, u16)>, Failure> {

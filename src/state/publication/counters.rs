@@ -22,9 +22,9 @@ const ACTIONS: usize = Action::ALL.len();
 
 /// The counters of one site.
 #[derive(Debug)]
-pub(super) struct Counters {
+pub struct Counters {
     requests: [[Counter; ACTIONS]; Class::ALL.len()],
-    claims: [Counter; KINDS],
+    claims: Vec<(Standing, Counter)>,
     /// By product token. Swapped when a token comes for the first time: a site meets few of the
     /// thousand names in the catalogue.
     crawlers: ArcSwap<HashMap<Box<str>, ByStanding>>,
@@ -35,11 +35,7 @@ pub(super) struct Counters {
 /// The counters of one product token, by outcome of its claim and by action.
 type ByStanding = [[OnceLock<Counter>; ACTIONS]; Outcome::ALL.len()];
 
-/// The number of [`STANDINGS`]. Their own length would make an optimising rustc evaluate the type by
-/// itself (E0391).
-const KINDS: usize = 8;
-
-const STANDINGS: [Standing; KINDS] = {
+const STANDINGS: [Standing; 8] = {
     const fn by(outcome: Outcome, evidence: Evidence) -> Standing {
         Standing { outcome, evidence: Some(evidence) }
     }
@@ -62,10 +58,12 @@ impl Counters {
             requests: Class::ALL.map(|class| {
                 Action::ALL.map(|action| metrics.requests(site, class.as_str(), action.as_str()))
             }),
-            claims: STANDINGS.map(|Standing { outcome, evidence }| {
-                let evidence = evidence.map_or(metrics::NO_EVIDENCE, Evidence::as_str);
-                metrics.claims(site, outcome.as_str(), evidence)
-            }),
+            claims: STANDINGS
+                .map(|standing| {
+                    let evidence = standing.evidence.map_or(metrics::NO_EVIDENCE, Evidence::as_str);
+                    (standing, metrics.claims(site, standing.outcome.as_str(), evidence))
+                })
+                .to_vec(),
             crawlers: ArcSwap::default(),
             origin_failures: metrics.origin_failures(site),
             cut_tags: AtomicU64::new(0),
@@ -73,15 +71,13 @@ impl Counters {
     }
 
     /// Counts the claim of a known crawler.
-    pub(super) fn count_claim(&self, standing: Standing) {
-        let known = STANDINGS.iter().zip(&self.claims).find(|(known, _)| **known == standing);
-        if let Some((_, counter)) = known {
-            counter.inc();
-        }
+    pub fn count_claim(&self, standing: Standing) {
+        let known = self.claims.iter().find(|(known, _)| *known == standing);
+        known.into_iter().for_each(|(_, counter)| counter.inc());
     }
 
     /// Counts a request.
-    pub(super) fn count(&self, class: Class, action: Action) {
+    pub fn count(&self, class: Class, action: Action) {
         let at = Class::ALL.iter().position(|other| *other == class).unwrap_or_default();
         if let Some(counter) = self.requests.get(at).and_then(|row| row.get(action as usize)) {
             counter.inc();
@@ -90,7 +86,7 @@ impl Counters {
 
     /// Counts a request under the label of a product token. `register` returns the counter of a
     /// label that comes for the first time.
-    pub(super) fn count_crawler(
+    pub fn count_crawler(
         &self,
         label: &str,
         outcome: Outcome,
@@ -118,12 +114,12 @@ impl Counters {
     }
 
     /// Counts a response whose tags were cut. Returns the number of them so far.
-    pub(super) fn count_cut_tags(&self) -> u64 {
+    pub fn count_cut_tags(&self) -> u64 {
         self.cut_tags.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Counts a request that the origin failed to answer.
-    pub(super) fn count_origin_failure(&self) {
+    pub fn count_origin_failure(&self) {
         self.origin_failures.inc();
     }
 }

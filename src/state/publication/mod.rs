@@ -74,6 +74,7 @@ pub use self::{
     addresses::{AddressBook, Addresses},
     change::{Change, FilesBySite, InForce, next},
     clock::Clock,
+    counters::Counters,
     fellowship::{Announcement, Fellowship, FleetPort, Learned, Spread},
     files::{
         OLD_PLACE, PolicyRead, open_file, read_catalogue_file, read_file, read_policy,

@@ -16,7 +16,7 @@ use crate::{
     formats::robots::OriginFile,
     records::tally::People,
     rules::{
-        crawlers::{Class, Outcome, Standing},
+        crawlers::Outcome,
         enforce::{self, Action, History, Moment, Rulebook},
         policy::{self, Policy},
     },
@@ -54,7 +54,8 @@ pub struct ServedSite {
     pub people: Arc<People>,
     /// The millisecond since 1970 at which the origin last failed to answer a request; 0 for never.
     last_failure: Arc<AtomicI64>,
-    counters: Counters,
+    /// What is counted of it.
+    pub counters: Counters,
 }
 
 impl PolicyInForce {
@@ -142,16 +143,6 @@ impl ServedSite {
         }
     }
 
-    /// Counts the claim of a known crawler.
-    pub fn count_claim(&self, standing: Standing) {
-        self.counters.count_claim(standing);
-    }
-
-    /// Counts a request.
-    pub fn count(&self, class: Class, action: Action) {
-        self.counters.count(class, action);
-    }
-
     /// Counts a request of a client other than a browser. `label` is its product token as a metric
     /// label.
     pub fn count_crawler(
@@ -163,11 +154,6 @@ impl ServedSite {
     ) {
         let register = || metrics.crawler_requests(site, label, outcome.as_str(), action.as_str());
         self.counters.count_crawler(label, outcome, action, register);
-    }
-
-    /// Counts a response whose tags were cut. Returns the number of them so far.
-    pub fn count_cut_tags(&self) -> u64 {
-        self.counters.count_cut_tags()
     }
 
     /// Counts a request that the origin failed to answer, answered with 502, 503 or 504.

@@ -52,7 +52,7 @@ const SETTLED: Duration = Duration::from_millis(500);
 const QUIET: Duration = Duration::from_secs(60);
 
 /// The admission of crawlers at one site.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Admission(Mutex<State>);
 
 /// The sender of a request.
@@ -111,7 +111,7 @@ pub struct Stay {
     has_head: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     limit: f64,
     /// The limit before it fell last. It grows slowly near it.
@@ -138,26 +138,9 @@ struct State {
     put_off: Option<(Duration, u64)>,
 }
 
-impl Default for State {
+impl Default for Admission {
     fn default() -> Self {
-        Self {
-            limit: START,
-            ceiling: MOST,
-            people: 0,
-            crawlers: 0,
-            used: 0,
-            baselines: Baselines::default(),
-            trend: Trend::default(),
-            failures: 0.0,
-            fell: None,
-            looked: Duration::ZERO,
-            look: Duration::ZERO,
-            crowded: Duration::ZERO,
-            came: None,
-            missed: Vec::new(),
-            queue: Queue::default(),
-            put_off: None,
-        }
+        Self(Mutex::new(State { limit: START, ceiling: MOST, ..State::default() }))
     }
 }
 

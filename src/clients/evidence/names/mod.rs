@@ -96,14 +96,6 @@ impl Limits {
     };
 }
 
-#[derive(Clone, Debug)]
-struct Outcomes {
-    confirmed: Counter,
-    refuted: Counter,
-    unproven: Counter,
-    failed: Counter,
-}
-
 #[derive(Clone)]
 struct Worker {
     resolver: Resolver,
@@ -111,7 +103,8 @@ struct Worker {
     proofs: Arc<Proofs>,
     /// The suffixes of all crawlers: one look-up answers for each of them.
     suffixes: Arc<[String]>,
-    outcomes: Outcomes,
+    /// The counters of look-ups, by outcome.
+    counters: [(&'static str, Counter); 4],
 }
 
 impl Names {
@@ -141,17 +134,13 @@ impl Names {
         let cache = Arc::new(Cache::new(limits.confirmed, limits.others));
         let (queue, tickets) = Queue::new(limits.waiting, limits.per_network);
         let counter = |outcome| metrics.evidence_lookups(Evidence::ReverseDns.as_str(), outcome);
-        let outcomes = Outcomes {
-            confirmed: counter("confirmed"),
-            refuted: counter("refuted"),
-            unproven: counter("unproven"),
-            failed: counter("failed"),
-        };
+        let counters =
+            ["confirmed", "refuted", "unproven", "failed"].map(|one| (one, counter(one)));
         let dropped = counter("dropped");
         let proofs = Arc::<Proofs>::default();
         let (own_cache, own_proofs) = (Arc::clone(&cache), Arc::clone(&proofs));
         let suffixes = suffixes.into_iter().collect();
-        let worker = Worker { resolver, cache: own_cache, proofs: own_proofs, suffixes, outcomes };
+        let worker = Worker { resolver, cache: own_cache, proofs: own_proofs, suffixes, counters };
         tokio::spawn(work(tickets, limits.at_once, worker));
         Ok(Self { cache, proofs, queue, dropped })
     }
@@ -248,14 +237,14 @@ impl Worker {
     }
 
     fn count(&self, look_up: &LookUp, is_proven: bool) {
-        let Outcomes { confirmed, refuted, unproven, failed } = &self.outcomes;
-        let counter = match look_up.end {
-            _ if !look_up.names.is_empty() => confirmed,
-            End::Complete if is_proven => refuted,
-            End::Complete => unproven,
-            End::Withheld | End::Failed => failed,
+        let outcome = match look_up.end {
+            _ if !look_up.names.is_empty() => "confirmed",
+            End::Complete if is_proven => "refuted",
+            End::Complete => "unproven",
+            End::Withheld | End::Failed => "failed",
         };
-        counter.inc();
+        let counter = self.counters.iter().find(|(one, _)| *one == outcome);
+        counter.into_iter().for_each(|(_, counter)| counter.inc());
     }
 }
 
