@@ -73,7 +73,7 @@ impl SiteConduct {
         }
     }
 
-    /// The rung of a crawler on the site's ladder.
+    /// The rung of a crawler on the ladder.
     pub fn rung(&self, name: Name<'_>, outcome: Outcome, network: Network) -> Rung {
         let ladder = self.ladder.as_ref();
         ladder.map(|ladder| ladder.lock().rung(name, outcome, network)).unwrap_or_default()

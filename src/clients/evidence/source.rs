@@ -55,9 +55,6 @@ pub(super) struct Content {
 impl Fetcher {
     /// A fetcher with the authorities, networks and name servers of a policy's section; without a
     /// section, those of the system.
-    ///
-    /// # Errors
-    /// The file of authorities or the name servers are unusable.
     pub(super) fn new(settings: Option<&policy::Evidence>) -> Result<Self, Diagnostic> {
         let authorities = settings.and_then(|settings| settings.certificate_authorities.as_deref());
         let allowed = settings.map(|settings| settings.allow_addresses.as_slice());

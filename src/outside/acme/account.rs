@@ -17,9 +17,6 @@ struct Kept {
 }
 
 /// Opens the account of the settings. Registers one, if there is none yet.
-///
-/// # Errors
-/// A sentence: the file is unusable, or the authority refuses.
 pub(super) async fn open(acme: &Acme) -> Result<Account, String> {
     let file = file(acme);
     let kept = match std::fs::read(&file) {

@@ -105,8 +105,7 @@ impl Receiver {
         self.alert == other.alert && is_same_secret
     }
 
-    /// Sends a test event once.
-    pub async fn test(&self) -> Tested {
+    pub(crate) async fn test(&self) -> Tested {
         let event = Event::test(Timestamp::now());
         let started = Instant::now();
         let answer = self.attempt(&Parcel::Event(Message { id: Message::new_id(), event })).await;

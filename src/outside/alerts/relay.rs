@@ -82,8 +82,7 @@ impl Relay {
         known.into_iter().flatten().for_each(|(key, second)| self.report_sent(&key, second));
     }
 
-    /// Notes that a report was sent.
-    pub fn report_sent(&self, key: &str, second: i64) {
+    pub(crate) fn report_sent(&self, key: &str, second: i64) {
         let mut reported = self.reported.lock();
         let known = reported.entry(key.to_owned()).or_insert(second);
         *known = second.max(*known);
@@ -103,8 +102,7 @@ impl Relay {
         self.troubles.lock().retain(|key, _| keeps(key));
     }
 
-    /// What receivers did not accept the last time.
-    pub fn troubles(&self) -> Vec<Unsent> {
+    pub(crate) fn troubles(&self) -> Vec<Unsent> {
         self.troubles.lock().values().cloned().collect()
     }
 
@@ -118,8 +116,7 @@ impl Relay {
         }
     }
 
-    /// The events that the server does not have.
-    pub fn waiting(&self) -> Vec<Handed> {
+    pub(crate) fn waiting(&self) -> Vec<Handed> {
         self.waiting.lock().iter().cloned().collect()
     }
 
@@ -128,8 +125,7 @@ impl Relay {
         self.waiting.lock().drain(..).collect()
     }
 
-    /// Notes that the server has these events.
-    pub fn handed(&self, events: &[Handed]) {
+    pub(crate) fn handed(&self, events: &[Handed]) {
         self.waiting.lock().retain(|one| !events.iter().any(|other| other.id == one.id));
     }
 
@@ -149,13 +145,11 @@ impl Relay {
         self.settled.lock().insert(id);
     }
 
-    /// The events that the server has to remove.
-    pub fn settled(&self) -> Vec<String> {
+    pub(crate) fn settled(&self) -> Vec<String> {
         self.settled.lock().iter().cloned().collect()
     }
 
-    /// Notes that the server has removed these events.
-    pub fn removed(&self, ids: &[String]) {
+    pub(crate) fn removed(&self, ids: &[String]) {
         let mut settled = self.settled.lock();
         for id in ids {
             settled.remove(id);

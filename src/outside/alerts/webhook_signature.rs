@@ -12,9 +12,6 @@ pub(super) struct Secret(Vec<u8>);
 impl Secret {
     /// The secret in a file: `whsec_` and base64, else the text itself. Spaces and line ends around
     /// it are no part of it.
-    ///
-    /// # Errors
-    /// The reason why it is unusable.
     pub(super) fn read(file: &[u8]) -> Result<Self, &'static str> {
         let text = file.trim_ascii();
         let bytes = match text.strip_prefix(b"whsec_") {

@@ -64,8 +64,7 @@ impl Letter {
 }
 
 impl Answer {
-    /// Its kind in a word.
-    pub const fn outcome(&self) -> &'static str {
+    pub(crate) const fn outcome(&self) -> &'static str {
         match self {
             Self::Accepted(_) => "accepted",
             Self::Refused(..) => "refused",

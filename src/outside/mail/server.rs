@@ -60,8 +60,7 @@ impl Server {
         Ok(Some(Self { email: email.clone(), from, login: login.transpose()? }))
     }
 
-    /// Sends a letter once.
-    pub async fn send(&self, letter: &Letter) -> Answer {
+    pub(crate) async fn send(&self, letter: &Letter) -> Answer {
         let message = match letter.message(&self.from) {
             Ok(message) => message,
             Err(error) => return Answer::Failed(error),

@@ -15,8 +15,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Bytes without a signature.
-    pub const fn unsigned(bytes: Vec<u8>) -> Self {
+    pub(crate) const fn unsigned(bytes: Vec<u8>) -> Self {
         Self { bytes, signature: None }
     }
 

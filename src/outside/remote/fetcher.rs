@@ -32,9 +32,6 @@ pub struct Remote {
 impl Remote {
     /// The policy at an address. With a key, it needs a valid signature. `copy` is the file of the last
     /// good one.
-    ///
-    /// # Errors
-    /// The HTTP client can't be set up.
     pub fn new(address: Address, key: Option<PublicKey>, copy: PathBuf) -> Result<Self, Failure> {
         let client = Client::verbatim(Settings {
             user_agent: fetch::PRODUCT,
@@ -48,13 +45,11 @@ impl Remote {
         Ok(Self { address, key, copy, client, validators: Validators::default(), last: None })
     }
 
-    /// The address without its secrets.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.address.shown()
     }
 
-    /// The last good copy.
-    pub const fn copy(&self) -> &KeptCopy {
+    pub(crate) const fn copy(&self) -> &KeptCopy {
         &self.copy
     }
 

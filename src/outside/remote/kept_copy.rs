@@ -35,8 +35,7 @@ impl KeptCopy {
         Self { file, of, key }
     }
 
-    /// The file.
-    pub fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 

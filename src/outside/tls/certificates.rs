@@ -159,8 +159,7 @@ impl Certificates {
         Some(Arc::clone(&listener.resolver))
     }
 
-    /// The challenges of open orders.
-    pub fn challenges(&self) -> Arc<Challenges> {
+    pub(crate) fn challenges(&self) -> Arc<Challenges> {
         Arc::clone(&self.challenges)
     }
 
@@ -174,8 +173,7 @@ impl Certificates {
         present.collect()
     }
 
-    /// The certificates that could not be renewed.
-    pub fn troubles(&self) -> Vec<Trouble> {
+    pub(crate) fn troubles(&self) -> Vec<Trouble> {
         let shelf = self.shelf.lock();
         let troubled = shelf.sources.values().filter_map(|source| {
             let reason = source.fault.as_ref().or(source.failure.as_ref())?.clone();
@@ -192,8 +190,7 @@ impl Certificates {
         }
     }
 
-    /// The certificates that ACME orders, each once.
-    pub fn wanted(&self) -> Vec<Wanted> {
+    pub(crate) fn wanted(&self) -> Vec<Wanted> {
         let shelf = self.shelf.lock();
         let mut wanted = BTreeMap::new();
         for (acme, hosts) in shelf.listeners.iter().filter_map(|one| one.acme.as_ref()) {

@@ -121,13 +121,11 @@ impl Pair {
             .map_err(|reason| fault(false, reason))
     }
 
-    /// The chain, the listener's own certificate first.
-    pub fn chain(&self) -> &[CertificateDer<'static>] {
+    pub(crate) fn chain(&self) -> &[CertificateDer<'static>] {
         &self.key.cert
     }
 
-    /// Whether it is good for this host.
-    pub fn covers(&self, host: &str) -> bool {
+    pub(crate) fn covers(&self, host: &str) -> bool {
         let below = host.find('.').map(|at| &host[at..]);
         self.names.iter().any(|name| name == host || below == Some(name.as_str()))
     }

@@ -15,9 +15,6 @@ pub struct Overview {
 }
 
 /// Asks the shared server for all nodes.
-///
-/// # Errors
-/// It does not answer.
 pub async fn overview(settings: &Settings) -> Result<Overview, Failure> {
     let mut hint = None;
     let mut failure = Failure::Late;

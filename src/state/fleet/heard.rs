@@ -55,8 +55,7 @@ impl Heard {
         number == 0 || self.runs.get(run).is_some_and(|run| run.until >= number)
     }
 
-    /// Whether messages are missing between others.
-    pub fn has_gap(&self) -> bool {
+    pub(crate) fn has_gap(&self) -> bool {
         self.runs.values().any(|run| !run.beyond.is_empty())
     }
 

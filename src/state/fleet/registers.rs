@@ -45,8 +45,7 @@ struct Cell {
 }
 
 impl Entries {
-    /// The entries for what a run told.
-    pub fn of(run: &str, Told(told): &Told) -> Self {
+    pub(crate) fn of(run: &str, Told(told): &Told) -> Self {
         let fetches = told.fetches.iter().map(|one| {
             let (first, last, interval) = (NONE, NONE, None);
             let member = Fetches { first, last, count: 1, interval, ..one.clone() };

@@ -144,15 +144,13 @@ impl Roster {
         ends
     }
 
-    /// Notes a message of a run.
-    pub fn note_message(&mut self, run: &str, at: i64) {
+    pub(crate) fn note_message(&mut self, run: &str, at: i64) {
         if let Some(node) = self.nodes.get_mut(run) {
             node.seen_at = node.seen_at.max(at);
         }
     }
 
-    /// Whether a run is known.
-    pub fn knows(&self, run: &str) -> bool {
+    pub(crate) fn knows(&self, run: &str) -> bool {
         self.nodes.contains_key(run)
     }
 

@@ -13,13 +13,11 @@ pub const MOST_ITEMS: usize = 2_000;
 pub struct Shift(pub i64);
 
 impl Shift {
-    /// An own time as one of the fleet.
-    pub fn told(self, own: Timestamp) -> i64 {
+    pub(crate) fn told(self, own: Timestamp) -> i64 {
         own.as_millisecond().saturating_add(self.0)
     }
 
-    /// A time of the fleet as an own one.
-    pub fn own(self, fleet: i64) -> Timestamp {
+    pub(crate) fn own(self, fleet: i64) -> Timestamp {
         conduct::time(fleet.saturating_sub(self.0))
     }
 }
@@ -60,16 +58,14 @@ impl Told {
         all
     }
 
-    /// The number of rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         let Observations { fetches, forgotten, steps, ladder, openings, breaker, pace } = &self.0;
         let refused: usize = breaker.iter().map(|row| row.refused.len()).sum();
         let fetches = fetches.len() + usize::from(forgotten.is_some());
         fetches + steps.len() + ladder.len() + openings.len() + breaker.len() + refused + pace.len()
     }
 
-    /// Whether it tells nothing.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 

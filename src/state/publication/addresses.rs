@@ -57,8 +57,7 @@ impl Addresses {
 }
 
 impl Addresses {
-    /// The addresses that are known.
-    pub fn known(&self) -> Arc<Vec<SocketAddr>> {
+    pub(crate) fn known(&self) -> Arc<Vec<SocketAddr>> {
         self.current.load_full()
     }
 
@@ -66,8 +65,7 @@ impl Addresses {
         !self.current.load().is_empty()
     }
 
-    /// The failed look-ups in a row.
-    pub fn failures(&self) -> usize {
+    pub(crate) fn failures(&self) -> usize {
         self.failures.load(Ordering::Relaxed)
     }
 }
@@ -149,8 +147,7 @@ impl AddressBook {
         look_ups.join_all().await;
     }
 
-    /// Forgets the origins without a site.
-    pub fn retain(&self, used: impl Fn(&policy::Origin) -> bool) {
+    pub(crate) fn retain(&self, used: impl Fn(&policy::Origin) -> bool) {
         let mut known = self.known.lock();
         known.retain(|origin, _| used(origin));
     }

@@ -70,14 +70,12 @@ impl Counters {
         }
     }
 
-    /// Counts the claim of a known crawler.
-    pub fn count_claim(&self, standing: Standing) {
+    pub(crate) fn count_claim(&self, standing: Standing) {
         let known = self.claims.iter().find(|(known, _)| *known == standing);
         known.into_iter().for_each(|(_, counter)| counter.inc());
     }
 
-    /// Counts a request.
-    pub fn count(&self, class: Class, action: Action) {
+    pub(crate) fn count(&self, class: Class, action: Action) {
         let at = Class::ALL.iter().position(|other| *other == class).unwrap_or_default();
         if let Some(counter) = self.requests.get(at).and_then(|row| row.get(action as usize)) {
             counter.inc();
@@ -118,8 +116,7 @@ impl Counters {
         self.cut_tags.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Counts a request that the origin failed to answer.
-    pub fn count_origin_failure(&self) {
+    pub(crate) fn count_origin_failure(&self) {
         self.origin_failures.inc();
     }
 }

@@ -91,13 +91,11 @@ pub struct Fellowship {
 }
 
 impl Fellowship {
-    /// Whether the policy has a fleet.
-    pub fn is_member(&self) -> bool {
+    pub(crate) fn is_member(&self) -> bool {
         self.is_member.load(Ordering::Relaxed)
     }
 
-    /// Whether this node hears nothing of the others.
-    pub fn is_alone(&self) -> bool {
+    pub(crate) fn is_alone(&self) -> bool {
         self.is_alone.load(Ordering::Relaxed)
     }
 

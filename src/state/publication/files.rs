@@ -46,17 +46,11 @@ impl PolicyRead {
 }
 
 /// Reads a policy and its catalogue.
-///
-/// # Errors
-/// The policy file is unreadable.
 pub fn read_policy(file: &Path) -> io::Result<PolicyRead> {
     read_policy_with(file, read_catalogue_file)
 }
 
 /// Reads a policy, and its catalogue with `open`.
-///
-/// # Errors
-/// The policy file is unreadable.
 pub fn read_policy_with(
     file: &Path,
     open: impl Fn(&Path) -> io::Result<Vec<u8>>,
@@ -101,17 +95,11 @@ fn policy_of(
 }
 
 /// The bytes of a catalogue file, up to one byte beyond the limit.
-///
-/// # Errors
-/// The file is unreadable.
 pub fn read_catalogue_file(file: &Path) -> io::Result<Vec<u8>> {
     read_file(file, policy::MAX_CATALOGUE_BYTES)
 }
 
 /// The bytes of a file, up to one byte more than `most`.
-///
-/// # Errors
-/// The file is unreadable.
 pub fn read_file(file: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_file(file)?.take(most as u64 + 1).read_to_end(&mut bytes)?;

@@ -1,9 +1,10 @@
 //! The handles that the publisher shares with the request path.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 use crate::{
     advice::fronts::Trouble,
@@ -13,7 +14,7 @@ use crate::{
         evidence::{OwnRequests, Verifier},
     },
     outside::{
-        alerts::{self, Refusal, State, Tally},
+        alerts::{self, ListTrouble, Refusal, State, Tally},
         tls::Certificates,
     },
     records::{
@@ -32,7 +33,6 @@ use super::{
     change::InForce,
     clock::Clock,
     fellowship::Fellowship,
-    list_troubles::ListTroubles,
     memory::{self, Memory},
     origin_files::OriginReports,
     replacement::ReplacedBySite,
@@ -71,13 +71,28 @@ pub struct Handles {
     pub fronts: Arc<ArcSwap<Vec<Trouble>>>,
 }
 
+/// What is wrong with the last fetch of each list, by its URL.
+#[derive(Clone, Debug, Default)]
+pub struct ListTroubles(Arc<Mutex<BTreeMap<String, ListTrouble>>>);
+
+impl ListTroubles {
+    pub(crate) fn all(&self) -> Vec<ListTrouble> {
+        self.0.lock().values().cloned().collect()
+    }
+
+    /// Notes a fetch. Whether its trouble is another one than before.
+    pub(super) fn note(&self, url: &str, trouble: Option<&ListTrouble>) -> bool {
+        let mut troubles = self.0.lock();
+        let before = troubles.remove(url);
+        troubles.extend(trouble.map(|trouble| (url.to_owned(), trouble.clone())));
+        before.as_ref() != trouble
+    }
+}
+
 impl Handles {
     /// The handles of a server at `now`, from a policy and its database, for explanations. It
     /// fetches, looks up and stores nothing. `with_evidence` verifies claims with the saved copies
     /// of evidence.
-    ///
-    /// # Errors
-    /// The record queue can't be set up.
     pub fn at_rest(
         policy: &Policy,
         memory: &Memory,
@@ -91,9 +106,6 @@ impl Handles {
 
     /// The handles of a server that publishes this rulebook of the policy, otherwise as
     /// [`Self::at_rest`].
-    ///
-    /// # Errors
-    /// The record queue can't be set up.
     pub fn imagined(
         policy: &Policy,
         rulebook: Rulebook,

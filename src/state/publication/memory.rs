@@ -58,17 +58,11 @@ pub struct Memory {
 
 impl Memory {
     /// The rows of the policy's database that matter at `now`; none without a database.
-    ///
-    /// # Errors
-    /// The database is unreadable.
     pub fn read(policy: &Policy, now: Timestamp) -> Result<Self, record::Error> {
         Self::read_up_to(policy, now, usize::MAX)
     }
 
     /// The rows that a start needs: of many editions, the latest ones. The rest is read later.
-    ///
-    /// # Errors
-    /// The database is unreadable.
     pub fn read_latest(policy: &Policy, now: Timestamp) -> Result<Self, record::Error> {
         Self::read_up_to(policy, now, AT_START)
     }
@@ -211,9 +205,6 @@ fn start(leaps: &[ClockLeap], now: Timestamp) -> Timestamp {
 }
 
 /// Reads the editions that a start left `unread`, a part at a time. It can take long.
-///
-/// # Errors
-/// The database is unreadable.
 pub(super) fn recall(
     database: &Path,
     mut unread: Option<Unread>,

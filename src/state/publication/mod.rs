@@ -52,7 +52,6 @@ mod fellowship; // announcements to the other nodes of a fleet, and what they se
 mod files; // policy and catalogue files
 mod followed_lists; // lists of crawlers that others maintain
 mod handles; // the handles that requests need
-mod list_troubles; // lists of crawlers whose last fetch changed nothing
 mod log; // log lines about rulebooks
 mod membership; // the publisher in a fleet
 mod memory; // editions and fetches of earlier runs
@@ -80,8 +79,7 @@ pub use self::{
         OLD_PLACE, PolicyRead, open_file, read_catalogue_file, read_file, read_policy,
         read_policy_bytes, read_policy_with,
     },
-    handles::Handles,
-    list_troubles::ListTroubles,
+    handles::{Handles, ListTroubles},
     memory::{KEPT, Memory},
     origin_files::{Hold, OriginReport, OriginReports},
     past_policies::{PastPolicies, PolicyChange, difference, summary},

@@ -34,15 +34,11 @@ type Read = Option<Arc<Policy>>;
 pub type PolicyChange = Result<Comparison, &'static str>;
 
 impl<'a> PastPolicies<'a> {
-    /// The policies in this database.
-    pub const fn new(store: &'a Store, file: &'a Path, steps: usize) -> Self {
+    pub(crate) const fn new(store: &'a Store, file: &'a Path, steps: usize) -> Self {
         Self { store, file, steps, last: None }
     }
 
     /// What an entry changed. Of several, the newest comes first.
-    ///
-    /// # Errors
-    /// The database is unreadable.
     pub fn change(
         &mut self,
         entry: &PolicyEntry,

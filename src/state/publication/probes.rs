@@ -38,9 +38,6 @@ pub(super) struct Probes {
 
 impl Probes {
     /// Starts the task, which waits for the first [`Self::follow`].
-    ///
-    /// # Panics
-    /// Outside a tokio runtime.
     pub(super) fn start() -> Self {
         let (wanted, sites) = watch::channel(Vec::new());
         let (sender, answers) = mpsc::unbounded_channel();

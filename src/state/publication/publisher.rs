@@ -115,8 +115,8 @@ impl Publisher {
         let in_file = |finding: Diagnostic| finding.in_file(&file.display().to_string());
         let (receivers, _) = watch::channel(Receiver::of(&policy).map_err(in_file)?);
         let verifier = Verifier::start(&policy, &metrics).map_err(in_file)?;
-        let clients =
-            Clients::new().map_err(|error| Diagnostic::error("origin_robots.client", error))?;
+        let clients = Clients::new("robots.txt of the origin")
+            .map_err(|error| Diagnostic::error("origin_robots.client", error))?;
         if !clients.own.has_systems_authorities() {
             tracing::warn!("the system has no certificate authorities: fetches over HTTPS fail");
         }
@@ -190,18 +190,15 @@ impl Publisher {
         self.file.follow(name, document, copy, Follower::start(remote, every));
     }
 
-    /// The handles that requests need.
-    pub fn handles(&self) -> Handles {
+    pub(crate) fn handles(&self) -> Handles {
         self.handles.clone()
     }
 
-    /// The policy in force.
-    pub fn policies(&self) -> watch::Receiver<Arc<Policy>> {
+    pub(crate) fn policies(&self) -> watch::Receiver<Arc<Policy>> {
         self.policies.subscribe()
     }
 
-    /// The receivers of alerts of the policy in force.
-    pub fn receivers(&self) -> watch::Receiver<Vec<Receiver>> {
+    pub(crate) fn receivers(&self) -> watch::Receiver<Vec<Receiver>> {
         self.receivers.subscribe()
     }
 

@@ -34,8 +34,7 @@ pub enum Stage<'o> {
 pub type Notice = fn(Stage<'_>);
 
 impl Reloads {
-    /// Both ends.
-    pub fn channel() -> (Self, ReloadRequests) {
+    pub(crate) fn channel() -> (Self, ReloadRequests) {
         let (sender, receiver) = mpsc::channel(1);
         (Self(sender), receiver)
     }

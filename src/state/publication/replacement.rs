@@ -18,6 +18,8 @@ use crate::{
 
 use super::origin_files::{self, Clients, KnownHosts, WatchedSite};
 
+/// What requests to origins tell.
+const PURPOSE: &str = "robots.txt of the origin, compared with the policy";
 /// The time from a start or a reload to the fetches: an origin may just be starting up.
 const DELAY: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_secs(300);
@@ -36,7 +38,7 @@ pub async fn replaced(
     policy: &Policy,
     within: Duration,
 ) -> Result<BTreeMap<String, ReplacedAnswer>, String> {
-    let rounds = Rounds::of(policy, Clients::comparing()?, Arc::default());
+    let rounds = Rounds::of(policy, Clients::new(PURPOSE)?, Arc::default());
     let mut answers = BTreeMap::new();
     let late = |_| Err(format!("no answer within {} s", within.as_secs()));
     for first in (0..rounds.count()).step_by(Rounds::AT_ONCE) {
@@ -57,7 +59,7 @@ pub(super) fn comparison(
     known: &Arc<ArcSwap<ReplacedBySite>>,
 ) -> Option<impl Future<Output = ()> + Send + use<>> {
     // The client for the files of the origins was set up in the same way.
-    let clients = Clients::comparing().ok()?;
+    let clients = Clients::new(PURPOSE).ok()?;
     let rounds = Rounds::of(policy, clients, Arc::clone(known));
     // A site that publishes its origin's file replaces nothing.
     let mut kept = ReplacedBySite::clone(&known.load());

@@ -45,9 +45,6 @@ pub(super) struct Wildcards {
 
 impl Wildcards {
     /// Starts the task.
-    ///
-    /// # Panics
-    /// Outside a tokio runtime.
     pub(super) fn start(clients: &Clients, policies: watch::Receiver<Arc<Policy>>) -> Self {
         let (asked, hosts) = mpsc::channel(WAITING);
         let (sender, found) = mpsc::channel(1);

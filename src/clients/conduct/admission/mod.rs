@@ -188,8 +188,7 @@ impl Admission {
         })
     }
 
-    /// The load now.
-    pub fn load(&self, rules: &PeopleFirst) -> Load {
+    pub(crate) fn load(&self, rules: &PeopleFirst) -> Load {
         self.0.lock().load(rules)
     }
 

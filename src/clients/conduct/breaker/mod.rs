@@ -216,7 +216,7 @@ impl Breaker {
             None => self.regulars.forget_recent(now),
         }
         let was_open = self.is_open(rules, now);
-        self.window.clear();
+        self.window = Window::default();
         (self.opened_at, self.last_opened) = (Some(at), Some(at));
         !was_open
     }
@@ -229,7 +229,7 @@ impl Breaker {
     }
 
     fn open(&mut self, cause: Cause, now: Timestamp) -> Cause {
-        self.window.clear();
+        self.window = Window::default();
         (self.opened_at, self.last_opened) = (Some(now), Some(now));
         cause
     }

@@ -84,10 +84,6 @@ struct Counts {
 }
 
 impl Window {
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
-    }
-
     /// The number of slices.
     #[cfg(test)]
     pub(super) fn slices(&self) -> usize {
@@ -197,7 +193,7 @@ impl Window {
             now < newest.since && newest.since.duration_since(now).unsigned_abs() > step
         };
         if self.slices.back().is_some_and(is_set_back) {
-            self.clear();
+            *self = Self::default();
         }
         let is_past = |one: &Slice| now.duration_since(one.since) >= signed(length);
         while let Some(past) = self.slices.pop_front_if(|one| is_past(one)) {

@@ -51,9 +51,9 @@ pub(super) struct Climber {
     /// The requests of this period, at all nodes as far as they are known.
     counts: Counts,
     /// The requests at this node since [`Self::counted_from`].
-    own: Counts,
+    pub(super) own: Counts,
     /// The time at which this node last began to count.
-    counted_from: Timestamp,
+    pub(super) counted_from: Timestamp,
     /// The time of the last step, here or at another node.
     pub(super) stepped: Option<Timestamp>,
     /// The periods without a reason to climb since the last step or the last reason.
@@ -112,10 +112,6 @@ impl Climber {
     #[cfg(test)]
     pub(super) const fn counts(&self) -> (u64, u64) {
         (self.counts.requests, self.counts.violations)
-    }
-
-    pub(super) const fn own(&self) -> (Timestamp, Counts) {
-        (self.counted_from, self.own)
     }
 
     /// Counts a request. Moves by one rung at most.

@@ -100,7 +100,8 @@ impl Ladder {
         (outcome, network): (Outcome, Network),
     ) -> Option<LadderCount> {
         let one = self.find(name.as_str(), outcome, declared(name, network))?;
-        let (period, Counts { requests, violations }) = one.climber.own();
+        let Climber { counted_from: period, own: Counts { requests, violations }, .. } =
+            one.climber;
         let number = period.as_millisecond();
         Some(LadderCount { key: one.key.clone(), number, period, requests, violations })
     }

@@ -25,8 +25,8 @@ pub(super) struct Book {
     text: usize,
     pairs: usize,
     max: usize,
-    /// The time until which fetches were forgotten; the least number if none was.
-    forgotten: i64,
+    /// The time until which fetches are not known; the least number if all are.
+    pub(super) forgotten: i64,
 }
 
 #[derive(Debug)]
@@ -34,19 +34,19 @@ pub(super) struct CrawlerFetches {
     /// By network, ascending.
     networks: Vec<(Network, Entry)>,
     /// The last fetch of each edition that is the last one of some network.
-    latest: Vec<Latest>,
+    pub(super) latest: Vec<Latest>,
 }
 
 /// The fetches from one network; times in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    edition: EditionId,
+    pub(super) edition: EditionId,
     first: i64,
     last: i64,
     count: u32,
     /// The usual time between two fetches, in seconds; 0 before the second.
     interval: u32,
-    outcome: Outcome,
+    pub(super) outcome: Outcome,
 }
 
 /// The last fetch of one edition by any network; times in milliseconds.
@@ -67,15 +67,6 @@ impl Book {
     #[cfg(test)]
     pub(super) const fn pairs(&self) -> usize {
         self.pairs
-    }
-
-    /// The time until which fetches were forgotten.
-    pub(super) const fn forgotten(&self) -> i64 {
-        self.forgotten
-    }
-
-    pub(super) fn misses(&mut self, until: i64) {
-        self.forgotten = self.forgotten.max(until);
     }
 
     pub(super) fn fetches(&self, site: &str, name: &str) -> Option<&CrawlerFetches> {
@@ -105,7 +96,8 @@ impl Book {
             None => {
                 self.text += key.len();
                 self.pairs += 1;
-                self.crawlers.insert(key.into_boxed_str(), CrawlerFetches::new(network, entry));
+                let (networks, latest) = (vec![(network, entry)], vec![Latest::of(&entry)]);
+                self.crawlers.insert(key.into_boxed_str(), CrawlerFetches { networks, latest });
             }
         }
     }
@@ -155,14 +147,6 @@ impl Book {
 }
 
 impl CrawlerFetches {
-    pub(super) fn latest(&self) -> &[Latest] {
-        &self.latest
-    }
-
-    fn new(network: Network, entry: Entry) -> Self {
-        Self { networks: vec![(network, entry)], latest: vec![Latest::of(&entry)] }
-    }
-
     pub(super) fn of(&self, network: Network) -> Option<&Entry> {
         let at = self.networks.binary_search_by_key(&network, |(network, _)| *network).ok()?;
         self.networks.get(at).map(|(_, entry)| entry)
@@ -264,14 +248,6 @@ impl Entry {
         let count = self.count.saturating_add(1);
         // After a clock was set back, an earlier fetch does not become the last one.
         Self { edition, last: at.max(self.last), count, interval, ..self }
-    }
-
-    pub(super) const fn with_outcome(self, outcome: Outcome) -> Self {
-        Self { outcome, ..self }
-    }
-
-    pub(super) const fn edition(&self) -> EditionId {
-        self.edition
     }
 
     pub(super) const fn is_confirmed(&self) -> bool {
@@ -398,7 +374,8 @@ mod tests {
     fn many_networks_with_an_edition_each_are_bounded() {
         let edition =
             |number: usize| EditionId::parse(&format!("{number:016x}")).expect("16 digits");
-        let mut fetches = CrawlerFetches::new(Network::V4(0), Entry::new(edition(0), 0));
+        let mut fetches = CrawlerFetches { networks: Vec::new(), latest: Vec::new() };
+        fetches.put(Network::V4(0), Entry::new(edition(0), 0));
         for (number, at) in (1..2 * MAX_NETWORKS).zip(1..) {
             fetches.put(Network::V4(number as u32), Entry::new(edition(number), at));
         }

@@ -58,13 +58,11 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The edition.
-    pub const fn edition(&self) -> EditionId {
+    pub(crate) const fn edition(&self) -> EditionId {
         self.edition
     }
 
-    /// The time of the fetch.
-    pub fn at(&self) -> Option<Timestamp> {
+    pub(crate) fn at(&self) -> Option<Timestamp> {
         Timestamp::from_millisecond(self.at).ok()
     }
 }

@@ -108,7 +108,7 @@ impl Ledger {
 
     /// The time until which fetches of stored names were forgotten, if any was.
     pub fn forgotten(&self) -> Option<Timestamp> {
-        let forgotten = self.named.read().forgotten();
+        let forgotten = self.named.read().forgotten;
         Timestamp::from_millisecond(forgotten).ok().filter(|_| forgotten > i64::MIN)
     }
 
@@ -119,8 +119,9 @@ impl Ledger {
         let mut book = self.book(name).write();
         let known = book.entry(&site.name, name.as_str(), reader.network);
         let at = at.as_millisecond();
-        let entry = known.map_or_else(|| Entry::new(edition, at), |known| known.again(edition, at));
-        let entry = entry.with_outcome(reader.outcome);
+        let mut entry =
+            known.map_or_else(|| Entry::new(edition, at), |known| known.again(edition, at));
+        entry.outcome = reader.outcome;
         let is_kept = |known: &Entry| is_worth_keeping(Some(site), known, &entry);
         let replaced = known.filter(is_kept).map(|known| {
             let network = known.former();
@@ -167,7 +168,8 @@ impl Ledger {
 
     /// Notes that another node left out fetches until this time.
     pub(super) fn learn_forgotten(&self, until: Timestamp) {
-        self.named.write().misses(until.as_millisecond());
+        let mut book = self.named.write();
+        book.forgotten = book.forgotten.max(until.as_millisecond());
     }
 
     /// Notes that the fetches at all other nodes are known up to this time. Until the first call,
@@ -185,10 +187,10 @@ impl Ledger {
         let (mut own, mut latest, mut forgotten) = (None, Vec::new(), i64::MIN);
         for book in self.books(name) {
             let book = book.read();
-            forgotten = forgotten.max(book.forgotten());
+            forgotten = forgotten.max(book.forgotten);
             for fetches in group_names(name).filter_map(|name| book.fetches(&site.name, name)) {
                 own = own.max(fetches.of(reader.network).map(Entry::reading));
-                latest.extend_from_slice(fetches.latest());
+                latest.extend_from_slice(&fetches.latest);
             }
         }
         let heard_until = self.heard_until.load(Ordering::Relaxed);
@@ -269,10 +271,10 @@ fn is_worth_keeping(site: Option<&Site>, older: &Entry, newer: &Entry) -> bool {
     let are_equivalent =
         || site.is_some_and(|site| is_current(site, older) && is_current(site, newer));
     let was_confirmed = older.is_confirmed() && !newer.is_confirmed();
-    was_confirmed || (older.edition() != newer.edition() && !are_equivalent())
+    was_confirmed || (older.edition != newer.edition && !are_equivalent())
 }
 
 /// Whether a fetch is of the edition in force or an equivalent one.
 fn is_current(site: &Site, entry: &Entry) -> bool {
-    site.timeline.is_current(entry.edition())
+    site.timeline.is_current(entry.edition)
 }

@@ -110,12 +110,6 @@ struct Worker {
 impl Names {
     /// Starts the background task on the current tokio runtime. It queries `servers`, or without
     /// any the servers of `/etc/resolv.conf`, read once. `suffixes` are those of all crawlers.
-    ///
-    /// # Errors
-    /// The servers are unusable.
-    ///
-    /// # Panics
-    /// Outside a tokio runtime.
     pub(super) fn start(
         servers: &[SocketAddr],
         suffixes: impl IntoIterator<Item = String>,

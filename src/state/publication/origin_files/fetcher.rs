@@ -60,23 +60,8 @@ pub(in crate::state::publication) struct Clients {
 }
 
 impl Clients {
-    /// The clients for origins and redirects.
-    ///
-    /// # Errors
-    /// A sentence: TLS setup failed.
-    pub(in crate::state::publication) fn new() -> Result<Self, String> {
-        Self::reaching(
-            "robots.txt of the origin",
-            Reach::Elsewhere { is_public: ranges::is_public },
-        )
-    }
-
-    /// The clients for one comparison of an origin's file with the policy.
-    ///
-    /// # Errors
-    /// A sentence: TLS setup failed.
-    pub(in crate::state::publication) fn comparing() -> Result<Self, String> {
-        let purpose = "robots.txt of the origin, compared with the policy";
+    /// The clients for origins and redirects. Their requests tell the `purpose`.
+    pub(in crate::state::publication) fn new(purpose: &str) -> Result<Self, String> {
         Self::reaching(purpose, Reach::Elsewhere { is_public: ranges::is_public })
     }
 

@@ -75,9 +75,6 @@ pub(super) struct OriginFiles {
 impl OriginFiles {
     /// Starts to fetch for `sites`, on the current runtime. Redirects may lead to `hosts`. `known`
     /// returns the known file of a site, by its name.
-    ///
-    /// # Panics
-    /// Outside a tokio runtime.
     pub(super) fn start(
         clients: Clients,
         sites: Vec<WatchedSite>,
@@ -99,9 +96,6 @@ impl OriginFiles {
     }
 
     /// Fetches from every origin at once, whatever the intervals say.
-    ///
-    /// # Panics
-    /// Outside a tokio runtime.
     pub(super) fn fetch_now(&mut self) {
         self.task.abort();
         self.task = repeat(&self.watches, &self.fetcher);

@@ -288,7 +288,10 @@ async fn rfc9309_2_3_1_2_a_foreign_authority_is_followed_at_public_addresses_alo
         "http://elsewhere.invalid/robots.txt",
         "ftp://elsewhere.example/robots.txt",
     ] {
-        let fetcher = Fetcher::new(Clients::new().expect("TLS can be set up"), own.clone());
+        let fetcher = Fetcher::new(
+            Clients::new("robots.txt of the origin").expect("TLS can be set up"),
+            own.clone(),
+        );
         let fetched = fetcher.fetch(Destination::of(&to(location).site()), None).await;
         assert_eq!(fetched.result.code(), "origin_robots.redirect_away", "{location}");
         assert!(fetched.result.to_string().contains(location), "{}", fetched.result);

@@ -1,6 +1,9 @@
 //! The attempts of one request at the origins of its site.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use crate::base::metrics::Metrics;
 
@@ -25,7 +28,7 @@ struct InProgress(Arc<Health>);
 
 impl Drop for InProgress {
     fn drop(&mut self) {
-        self.0.end_request();
+        self.0.in_progress.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -42,7 +45,7 @@ impl Attempts {
         self.place = servers.pick(self.tried, now)?;
         let server = servers.all.get(self.place)?;
         if servers.are_several() {
-            server.health.begin_request();
+            server.health.in_progress.fetch_add(1, Ordering::Relaxed);
             self.in_progress = Some(InProgress(Arc::clone(&server.health)));
         }
         Some(server)
@@ -68,8 +71,7 @@ impl Attempts {
         self.count <= servers.all.len()
     }
 
-    /// Notes a response of the server.
-    pub fn succeeded(&self, servers: &Servers, metrics: &Metrics) {
+    pub(crate) fn succeeded(&self, servers: &Servers, metrics: &Metrics) {
         servers.succeeded(self.place, Success::Request, metrics);
     }
 }

@@ -10,7 +10,7 @@ use crate::{base::text::words, rules::policy};
 /// The health of one server. Times are those of the steady clock.
 #[derive(Debug, Default)]
 pub(super) struct Health {
-    in_progress: AtomicUsize,
+    pub(super) in_progress: AtomicUsize,
     /// The requests in a row without a response.
     failed_requests: AtomicU32,
     /// The checks in a row that failed.
@@ -43,18 +43,6 @@ pub(super) enum Success {
 impl Health {
     pub(super) fn is_down(&self) -> bool {
         self.down_until.load(Ordering::Acquire) > 0
-    }
-
-    pub(super) fn in_progress(&self) -> usize {
-        self.in_progress.load(Ordering::Relaxed)
-    }
-
-    pub(super) fn begin_request(&self) {
-        self.in_progress.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn end_request(&self) {
-        self.in_progress.fetch_sub(1, Ordering::Relaxed);
     }
 
     pub(super) fn pause_left(&self, now: Duration) -> Option<Duration> {

@@ -75,13 +75,11 @@ impl Servers {
         Self { site, backend, all, turn: AtomicUsize::new(0) }
     }
 
-    /// All of them, in the policy's order.
-    pub fn all(&self) -> &[Server] {
+    pub(crate) fn all(&self) -> &[Server] {
         &self.all
     }
 
-    /// Whether there is more than one.
-    pub fn are_several(&self) -> bool {
+    pub(crate) fn are_several(&self) -> bool {
         self.all.len() > 1
     }
 
@@ -120,7 +118,9 @@ impl Servers {
         let mut up = usable().filter(|(_, server)| !server.is_down());
         let chosen = match self.backend.balance {
             Balance::RoundRobin => up.next(),
-            Balance::LeastConnections => up.min_by_key(|(_, server)| server.health.in_progress()),
+            Balance::LeastConnections => {
+                up.min_by_key(|(_, server)| server.health.in_progress.load(Ordering::Relaxed))
+            }
         };
         chosen.map(|(place, _)| place)
     }
