@@ -16,12 +16,13 @@ const REMINDER: Duration = Duration::from_secs(24 * 3_600);
 #[derive(Debug, Default)]
 pub(super) struct Report(Mutex<State>);
 
+/// A failed fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Failed {
+pub struct Failed {
     pub(super) code: &'static str,
-    pub(super) error: String,
+    pub(crate) error: String,
     /// Whether an earlier copy is in use.
-    pub(super) has_copy: bool,
+    pub(crate) has_copy: bool,
 }
 
 /// The sources of one kind of evidence.
@@ -32,16 +33,8 @@ pub struct Sources {
     pub(crate) all: usize,
     /// Whether fetches are under way or due.
     pub is_fetching: bool,
-    pub(crate) failing: Vec<FailingSource>,
-}
-
-/// A source whose last fetch failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailingSource {
-    pub(crate) url: String,
-    pub(crate) error: String,
-    /// Whether an earlier copy is in use.
-    pub has_copy: bool,
+    /// The URLs of those whose last fetch failed.
+    pub(crate) failing: Vec<(String, Failed)>,
 }
 
 type Source = (&'static str, String);
@@ -99,11 +92,7 @@ impl Report {
         let state = self.0.lock();
         let failing = |kind: &'static str| {
             let of_kind = state.failing.iter().filter(move |((evidence, _), _)| *evidence == kind);
-            of_kind.map(|((_, url), Failing { failed, .. })| FailingSource {
-                url: url.clone(),
-                error: failed.error.clone(),
-                has_copy: failed.has_copy,
-            })
+            of_kind.map(|((_, url), Failing { failed, .. })| (url.clone(), failed.clone()))
         };
         let sources = state.sources.iter().map(|(&evidence, &all)| Sources {
             evidence,
@@ -291,7 +280,8 @@ mod tests {
         let [lists, keys] = report.sources().try_into().expect("two kinds");
         assert_eq!((lists.evidence, lists.all, lists.is_fetching), ("ip-range", 3, true));
         let (url, error) = ("https://a.example/".to_owned(), "fetch.status!".to_owned());
-        assert_eq!(lists.failing, [FailingSource { url, error, has_copy: false }]);
+        let failed = Failed { code: "fetch.status", error, has_copy: false };
+        assert_eq!(lists.failing, [(url, failed)]);
         report.rest();
         report.rest();
         let rest = Sources { evidence: "signature", all: 1, is_fetching: false, failing: vec![] };

@@ -31,7 +31,7 @@ use self::{
     source::{Fetched, Fetcher, Terms},
 };
 pub use self::{
-    failures::{FailingSource, Sources},
+    failures::{Failed, Sources},
     own_requests::{MARK, OwnRequests},
 };
 

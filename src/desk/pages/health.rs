@@ -12,7 +12,7 @@ use crate::{
         diagnostic::{Diagnostic, Severity},
         escape::shown,
     },
-    clients::evidence::{FailingSource, Verifier},
+    clients::evidence::{Failed, Verifier},
     desk::admin::Live,
     formats::robots::OriginFile,
     outside::alerts::{self, Refusal, State},
@@ -135,8 +135,7 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
         );
         troubles.push(Trouble { sentence, link: policy() });
     }
-    for one in &state.troubles {
-        let (destination, reason) = (&one.destination, &one.reason);
+    for (destination, reason) in &state.troubles {
         let sentence = format!("Violations are not written to the {destination}: {reason}");
         troubles.push(Trouble { sentence, link: None });
     }
@@ -189,7 +188,7 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
 fn of_evidence(verifier: &Verifier) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for sources in verifier.sources() {
-        let Some(FailingSource { url, error, .. }) = sources.failing.first() else { continue };
+        let Some((url, Failed { error, .. })) = sources.failing.first() else { continue };
         let sentence = format!(
             "{} of {} can't be fetched, so Beadle uses earlier copies where it has them. Let it \
              reach the Internet, or limit evidence.user_agents. For example {}: {}.",
@@ -250,11 +249,10 @@ fn of_origin(
         );
         add(sentence, Some(Link::to("/#origins", "Origins")));
     }
-    if let Some(held) = state.quarantined.iter().find(|held| held.site == *name) {
+    if let Some((_, reason)) = state.quarantined.iter().find(|(held, _)| held == name) {
         let sentence = format!(
-            "{name}: the origin's new robots.txt is in quarantine, because {}. The one before stays \
-             in force. Correct it, accept it, or discard it.",
-            held.reason
+            "{name}: the origin's new robots.txt is in quarantine, because {reason}. The one before \
+             stays in force. Correct it, accept it, or discard it."
         );
         add(sentence, Some(Link::to(link::quarantine(name), "Compare and decide")));
     }
@@ -364,7 +362,7 @@ fn evidence(verifier: &Verifier, handles: &Handles) -> Vec<Fact> {
         .into_iter()
         .map(|sources| {
             let failing = sources.failing.len();
-            let without_copy = sources.failing.iter().filter(|one| !one.has_copy).count();
+            let without_copy = sources.failing.iter().filter(|(_, one)| !one.has_copy).count();
             let value = match (sources.all, failing, sources.is_fetching) {
                 (0, ..) => "none".to_owned(),
                 (all, 0, true) => format!("{all}, being fetched"),
@@ -411,7 +409,7 @@ fn origin(site: &enforce::Site, served: &ServedSite, handles: &Handles, state: &
     };
     let robots_txt = match (site.source, &site.origin_file) {
         (Source::Policy, _) => "of the policy",
-        _ if state.quarantined.iter().any(|held| held.site == site.name) => "in quarantine",
+        _ if state.quarantined.iter().any(|(held, _)| *held == site.name) => "in quarantine",
         _ if site.edition().is_provisional() => "not fetched yet",
         (Source::Merge, OriginFile::Unknown) => "not fetched yet",
         (Source::Merge, OriginFile::Absent) => "the origin has none",

@@ -1,4 +1,4 @@
-//! Events as the services of others read them. Pure.
+//! Events as the services of others, and people in letters, read them. Pure.
 //!
 //! Foreign text can be in every value: the name of a crawler, a line of a robots.txt, an answer. So each
 //! format shows it as plain text: nothing in it is a link, a mention or markup.
@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use crate::{
     base::escape,
+    outside::mail::Letter,
     rules::policy::{Format, WebhookUrl},
 };
 
-use super::event::Event;
+use super::event::{Event, Message};
 
 /// The most octets of a summary, the most facts, and the most octets of all in one text. So no message
 /// exceeds a limit of its service.
@@ -35,7 +36,7 @@ pub(super) fn request(format: Format, url: &WebhookUrl, event: &Event) -> (Strin
 }
 
 /// The summary of an event and its details, each a line.
-pub(super) fn lines(event: &Event) -> impl Iterator<Item = String> {
+fn lines(event: &Event) -> impl Iterator<Item = String> {
     let facts = event.details.iter().map(|(name, value)| (name, flat(value)));
     let facts = facts.filter(|(_, value)| !value.is_empty()).take(MOST_FACTS);
     let summary = escape::bounded(event.summary.as_bytes(), MOST_SUMMARY);
@@ -126,6 +127,18 @@ fn ntfy(event: &Event, topic: &str) -> Value {
         "priority": 4,
         "tags": [event.kind],
     })
+}
+
+/// The letter with an event to these addresses.
+pub(super) fn letter(Message { id, event }: &Message, to: &[String]) -> Letter {
+    let subject = format!("{}: {}", event.title(), event.summary);
+    Letter { id: id.clone(), to: to.to_vec(), subject, text: letter_text(event), html: None }
+}
+
+pub(super) fn letter_text(event: &Event) -> String {
+    let time = event.at.strftime("%F %H:%M:%S UTC");
+    let lines: String = lines(event).map(|line| line + "\n").collect();
+    format!("{lines}event: {}\ntime: {time}\n", event.kind)
 }
 
 #[cfg(test)]

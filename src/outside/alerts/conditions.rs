@@ -20,7 +20,7 @@ use crate::{
 
 use super::{
     event::Event,
-    observation::{ListTrouble, Quarantined, State, Tally},
+    observation::{ListTrouble, State, Tally},
     offenders::{Offender, Offenders},
     rates::{Counts, Name, Rates},
 };
@@ -245,7 +245,7 @@ fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
         let subject = refused.findings.join("\n");
         add(AlertKind::ReloadRefused, &subject, summary.to_owned(), details);
     }
-    for Quarantined { site, reason } in &state.quarantined {
+    for (site, reason) in &state.quarantined {
         let summary = format!(
             "{site}: the origin's robots.txt is in quarantine, because {reason}; the last good file \
              stays in force until 'beadle robots accept'"
@@ -261,10 +261,9 @@ fn of_parts(state: &State, now: Timestamp) -> Vec<Condition> {
         let summary = format!("{site}: the origin is busy, crawlers make room for people");
         add(AlertKind::CrawlersPutOff, site, summary, json!({ "site": site }));
     }
-    for trouble in &state.troubles {
-        let destination = &trouble.destination;
+    for (destination, reason) in &state.troubles {
         let summary = format!("violations are not written to the {destination}");
-        let details = json!({ "destination": destination, "reason": trouble.reason });
+        let details = json!({ "destination": destination, "reason": reason });
         add(AlertKind::StoreTrouble, destination, summary, details);
     }
     for certificate in &state.certificates {

@@ -16,8 +16,8 @@ use jiff::Timestamp;
 use crate::outside::mail::Letter;
 
 use super::{
+    chats,
     event::{Event, Message},
-    wording,
 };
 
 /// The most events of one mail. Then it does not wait.
@@ -37,7 +37,7 @@ impl Digest {
     }
 
     pub(super) fn add(&self, event: &Event) -> io::Result<()> {
-        let line = serde_json::json!([event.at.as_second(), wording::text(event)]);
+        let line = serde_json::json!([event.at.as_second(), chats::letter_text(event)]);
         let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.file)?;
         writeln!(file, "{line}")?;
         file.sync_data()

@@ -13,14 +13,14 @@
 pub use self::{
     conditions::Watcher,
     event::Event,
-    observation::{ListTrouble, Quarantined, Refusal, State, Tally, Trouble},
+    observation::{ListTrouble, Refusal, State, Tally},
     offenders::Offender,
     receiver::{Receiver, Tested},
     relay::{Handed, REPORT, Relay, Unsent},
     watch::{EVERY, run},
 };
 
-mod chats; // events as the services of others read them
+mod chats; // events as the services of others and people read them
 mod conditions; // a state -> the events that begin
 mod digest; // events that wait for one mail
 mod dispatch; // which events of a fleet this node sends
@@ -33,4 +33,3 @@ mod relay; // events between the nodes of a fleet; what receivers answered
 mod sender; // the queue of a receiver, and the retries
 mod watch; // the task that reads the state
 mod webhook_signature; // the signature of an event
-mod wording; // events as letters

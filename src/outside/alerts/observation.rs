@@ -9,14 +9,15 @@ use crate::{advice::fronts, outside::tls};
 pub struct State {
     /// The refusal of the policy file as it is now.
     pub refused: Option<Refusal>,
-    /// The sites with a robots.txt in quarantine.
-    pub quarantined: Vec<Quarantined>,
+    /// The sites whose origin has a new robots.txt in quarantine, each with what is wrong with it.
+    pub quarantined: Vec<(String, &'static str)>,
     /// The sites with an open breaker.
     pub open_breakers: Vec<String>,
     /// The sites where crawlers make room for people.
     pub crawlers_put_off: Vec<String>,
-    /// The destinations of records that are not written.
-    pub troubles: Vec<Trouble>,
+    /// The destinations of records that are not written, `database` or `log`, each with the reason and its
+    /// repair.
+    pub troubles: Vec<(String, String)>,
     /// The certificates that listeners present.
     pub certificates: Vec<tls::Presented>,
     /// The certificates whose renewal failed.
@@ -40,13 +41,6 @@ pub struct Refusal {
     pub(crate) findings: Vec<String>,
 }
 
-/// A site whose origin has a new robots.txt in quarantine. The last good one stays in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Quarantined {
-    pub(crate) site: String,
-    pub(crate) reason: &'static str,
-}
-
 /// A list of crawlers whose last fetch changed nothing. The last good copy stays in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListTrouble {
@@ -54,14 +48,6 @@ pub struct ListTrouble {
     pub(crate) reason: String,
     /// Whether a list came that is refused. Otherwise none came.
     pub is_refused: bool,
-}
-
-/// A destination of records that is not written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// `database` or `log`.
-    pub destination: String,
-    pub(crate) reason: String,
 }
 
 /// The requests of one crawler at one site since the start.

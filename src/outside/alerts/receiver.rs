@@ -20,7 +20,6 @@ use super::{
     digest::Digest,
     event::{Event, Message},
     webhook_signature::Secret,
-    wording,
 };
 
 const MOST_SAID: usize = 2 << 10;
@@ -116,7 +115,7 @@ impl Receiver {
     pub(super) async fn attempt(&self, parcel: &Parcel) -> Answer {
         match (&self.alert.to, parcel) {
             (Destination::Email { to, .. }, Parcel::Event(message)) => {
-                self.mail(&wording::of(message, to)).await
+                self.mail(&chats::letter(message, to)).await
             }
             (_, Parcel::Digest(letter)) => self.mail(letter).await,
             (Destination::Web { url, format, .. }, Parcel::Event(Message { id, event })) => {

@@ -19,7 +19,7 @@ use crate::{
 use super::{
     challenges::Challenges,
     pair::Pair,
-    source::{Outcome, Source},
+    source::Source,
     stand_in,
     table::{Resolver, Table},
 };
@@ -140,12 +140,10 @@ impl Certificates {
         let mut shelf = self.shelf.lock();
         let mut has_news = false;
         for source in shelf.sources.values_mut().filter_map(|one| is_meant(one).then_some(one)) {
-            match source.read_again() {
-                Outcome::Taken => metrics.certificate_read("taken"),
-                Outcome::Refused => metrics.certificate_read("refused"),
-                Outcome::Unchanged => continue,
+            if let Some(outcome) = source.read_again() {
+                metrics.certificate_read(outcome);
+                has_news = true;
             }
-            has_news = true;
         }
         if has_news {
             shelf.present(metrics);

@@ -26,16 +26,6 @@ pub(super) struct Source {
 
 type Stamps = [Option<Stamp>; 2];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The files hold another certificate, which is presented from now on.
-    Taken,
-    /// The files hold the certificate that is presented already.
-    Unchanged,
-    /// The files are unusable: the last good certificate stays.
-    Refused,
-}
-
 impl Source {
     /// The files as they are at a start.
     ///
@@ -70,8 +60,9 @@ impl Source {
         has_changed
     }
 
-    /// Reads the files. The last good pair stays if they are unusable.
-    pub(super) fn read_again(&mut self) -> Outcome {
+    /// Reads the files. The last good pair stays if they are unusable. Returns `taken` or `refused` for a
+    /// change.
+    pub(super) fn read_again(&mut self) -> Option<&'static str> {
         // A change during the read is another change.
         self.last_read = stamps(&self.files);
         match Pair::read(&self.files) {
@@ -83,18 +74,18 @@ impl Source {
                         let file = self.name();
                         tracing::info!(file, "certificate accepted again: it is the present one");
                     }
-                    return Outcome::Unchanged;
+                    return None;
                 }
                 let (file, ends) = (self.name(), pair.ends);
                 tracing::info!(file, %ends, "certificate taken");
                 self.failure = None;
                 self.pair = Some(Arc::new(pair));
-                Outcome::Taken
+                Some("taken")
             }
-            Err(fault) if self.is_issued && fault.is_absent => Outcome::Unchanged,
+            Err(fault) if self.is_issued && fault.is_absent => None,
             Err(fault) => {
                 self.refuse(&fault);
-                Outcome::Refused
+                Some("refused")
             }
         }
     }

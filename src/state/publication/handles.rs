@@ -14,7 +14,7 @@ use crate::{
         evidence::{OwnRequests, Verifier},
     },
     outside::{
-        alerts::{self, ListTrouble, Refusal, State, Tally},
+        alerts::{ListTrouble, Refusal, State, Tally},
         tls::Certificates,
     },
     records::{
@@ -168,9 +168,8 @@ impl Handles {
             Health::Degraded(reason) => Some((destination, reason)),
         };
         let unwritten = sink.destinations().into_iter().filter_map(unwritten);
-        let troubles = unwritten.chain(metrics.unwritten_logs()).map(|(destination, reason)| {
-            alerts::Trouble { destination: destination.to_owned(), reason }
-        });
+        let troubles = unwritten.chain(metrics.unwritten_logs());
+        let troubles = troubles.map(|(destination, reason)| (destination.to_owned(), reason));
         let published = self.published.load_full();
         let catalogue = &published.policy.policy.catalogue;
         let sites = published.rulebook.sites().iter();
@@ -198,8 +197,7 @@ impl Handles {
             violations: one.violations,
         });
         let held = self.origin_reports.held().into_iter();
-        let quarantined =
-            held.map(|(site, hold)| alerts::Quarantined { site, reason: hold.reason() });
+        let quarantined = held.map(|(site, hold)| (site, hold.reason()));
         let pending = catalogue.iter().filter(|crawler| crawler.is_pending());
         State {
             refused: refused.load().as_deref().cloned(),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::outside::{
-    alerts::{Refusal, Trouble},
+    alerts::Refusal,
     tls::{self, Presented},
 };
 
@@ -61,8 +61,8 @@ fn each_part_of_the_program_has_its_event() {
     };
     let mut state = State {
         refused: refused("one"),
-        quarantined: vec![Quarantined { site: "a.example".to_owned(), reason: "it closes" }],
-        troubles: vec![Trouble { destination: "log".to_owned(), reason: "full".to_owned() }],
+        quarantined: vec![("a.example".to_owned(), "it closes")],
+        troubles: vec![("log".to_owned(), "full".to_owned())],
         lost: 3,
         ..State::default()
     };
