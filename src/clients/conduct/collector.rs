@@ -67,7 +67,6 @@ impl Collector {
         }
     }
 
-    /// Notes the present sum of a crawler.
     pub(super) fn count(&self, count: LadderCount) {
         put(&mut self.0.lock().ladder, count.key.clone(), count, MOST_CRAWLERS);
     }
@@ -76,7 +75,6 @@ impl Collector {
         put(&mut self.0.lock().steps, step.key.clone(), step, MOST_CRAWLERS);
     }
 
-    /// Notes a request that passed at its pace or limit.
     pub(super) fn charge(&self, key: &Key, limit: Limit, now: Duration) {
         let (mut changes, bucket) = (self.0.lock(), (key.clone(), limit));
         if has_room(&changes.pace, &bucket, MOST_BUCKETS) {
@@ -89,7 +87,6 @@ impl Collector {
         self.0.lock().requests(site, now).passed += 1;
     }
 
-    /// Notes a request that would be refused.
     pub(super) fn refuse(&self, site: &str, refusal: Refusal<'_>, now: Timestamp) {
         let Refusal { network, name, is_declared } = refusal;
         let product_token = name.map(str::to_owned);

@@ -16,7 +16,6 @@ const SOON: Duration = Duration::from_secs(10);
 /// The most free requests in a row. A crawler should follow five redirects at least (RFC 9309
 /// §2.3.1.2).
 const MOST_HOPS: usize = 5;
-/// The most credits of one crawler.
 const MOST_CREDITS: usize = 10;
 /// The most crawlers with credits. Beyond it, expired credits go, and all if fewer than half are
 /// expired.
@@ -46,7 +45,6 @@ pub struct Hop {
 }
 
 impl Redirects {
-    /// Gives a credit for a redirect in response to this request.
     pub(super) fn credit(&self, Hop { key, number }: Hop, now: Duration) {
         if number >= MOST_HOPS {
             return;

@@ -77,25 +77,21 @@ impl Conduct {
             self.ledger.learn(sites(&one.site).map(|(site, _)| site), &one, now);
         }
         forgotten.into_iter().for_each(|until| self.ledger.learn_forgotten(until.min(now)));
-        for one in steps {
-            if let Some((site, conduct)) = sites(&one.key.site) {
-                conduct.learn_step(site, &one, now, metrics);
-            }
+        let at = |name: &str, learn: &dyn Fn(&Site, &SiteConduct)| {
+            sites(name).into_iter().for_each(|(site, conduct)| learn(site, conduct));
+        };
+        for one in &steps {
+            at(&one.key.site, &|site, conduct| conduct.learn_step(site, one, now, metrics));
         }
-        for one in ladder {
-            if let Some((site, conduct)) = sites(&one.key.site) {
-                conduct.learn_ladder(site, (node, one), now, (fleet, metrics));
-            }
+        for one in &ladder {
+            let told = (node, one, now);
+            at(&one.key.site, &|site, conduct| conduct.learn_ladder(site, told, (fleet, metrics)));
         }
-        for one in openings {
-            if let Some((site, conduct)) = sites(&one.site) {
-                conduct.learn_opening(site, &one, now);
-            }
+        for one in &openings {
+            at(&one.site, &|site, conduct| conduct.learn_opening(site, one, now));
         }
-        for one in breaker {
-            if let Some((site, conduct)) = sites(&one.site) {
-                conduct.learn_breaker(site, &one, now);
-            }
+        for one in &breaker {
+            at(&one.site, &|site, conduct| conduct.learn_breaker(site, one, now));
         }
         pace.into_iter().for_each(|one| self.limiter.learn(one, moment));
     }

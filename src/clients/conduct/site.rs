@@ -36,7 +36,6 @@ pub struct SiteConduct {
     pub admission: Option<Arc<Admission>>,
 }
 
-/// A breaker with its metric.
 #[derive(Debug)]
 struct Switch {
     breaker: Breaker,
@@ -152,8 +151,7 @@ impl SiteConduct {
     pub(super) fn learn_ladder(
         &self,
         site: &Site,
-        (node, count): (u64, LadderCount),
-        now: Timestamp,
+        (node, count, now): (u64, &LadderCount, Timestamp),
         (fleet, metrics): (Fleet<'_>, &Metrics),
     ) {
         if let Some((mut ladder, rules)) = self.ladder(site) {
@@ -163,7 +161,6 @@ impl SiteConduct {
         }
     }
 
-    /// Opens the breaker because it opened at another node.
     pub(super) fn learn_opening(&self, site: &Site, opening: &Opening, now: Timestamp) {
         if let Some((mut switch, rules)) = self.switch(site) {
             let (edition, engine) = (site.timeline.current(), opening.search_engine.as_deref());

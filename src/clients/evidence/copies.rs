@@ -19,12 +19,10 @@ use crate::base::escape::hex;
 pub(super) struct Copies {
     folder: Option<PathBuf>,
     kind: &'static str,
-    /// The failures in a row to save a copy.
     failures: Arc<AtomicU64>,
 }
 
 impl Copies {
-    /// The copies of one kind; without a folder there are none.
     pub(super) fn new(folder: Option<&Path>, kind: &'static str) -> Self {
         Self { folder: folder.map(Path::to_owned), kind, failures: Arc::default() }
     }

@@ -77,7 +77,6 @@ pub(super) struct Signers {
 }
 
 impl Keys {
-    /// The directories of the policy's crawlers, with the saved copies of their keys.
     pub(super) fn new(policy: &Policy, settings: &policy::Evidence) -> Self {
         let copies = Copies::new(settings.folder.as_deref(), KeyKeeper::KIND);
         let mut directories: Vec<Directory> = Vec::new();
@@ -244,7 +243,6 @@ impl Directory {
 #[derive(Debug)]
 pub(super) struct KeyKeeper {
     keys: Arc<Keys>,
-    /// The last plausible content of each directory.
     accepted: Vec<Accepted>,
     copies: Copies,
 }

@@ -38,13 +38,11 @@ const FRESH: Duration = Duration::from_secs(14 * 24 * 3_600);
 /// The line of a copy whose list has entries that Beadle could not read.
 const INCOMPLETE: &str = "# incomplete";
 
-#[derive(Debug, Default)]
-pub(super) struct Lists {
-    current: ArcSwap<Compiled>,
-}
+/// The lists in use, swapped whole.
+pub(super) type Lists = ArcSwap<Compiled>;
 
 #[derive(Debug, Default)]
-struct Compiled {
+pub(super) struct Compiled {
     table: Arc<Table>,
     of_crawler: Arc<OfCrawler>,
     /// The last time at which its source had each list; `None` if the list contradicts no claim.
@@ -54,21 +52,18 @@ struct Compiled {
 /// The lists of each crawler, by its key.
 type OfCrawler = HashMap<Box<str>, Box<[ListId]>>;
 
-impl Lists {
+impl Compiled {
     pub(super) fn answer(&self, crawler: &Crawler, address: IpAddr, now: SystemTime) -> Testimony {
-        let current = self.current.load();
-        let Some(lists) = current.of_crawler.get(crawler.product_token().key()) else {
+        let Some(lists) = self.of_crawler.get(crawler.product_token().key()) else {
             return Testimony::Nothing;
         };
-        match current.table.membership(lists, address) {
+        match self.table.membership(lists, address) {
             Membership::Listed => Testimony::Yes,
-            Membership::Unlisted if current.are_complete(lists, now) => Testimony::No,
+            Membership::Unlisted if self.are_complete(lists, now) => Testimony::No,
             Membership::Unlisted | Membership::Undecided => Testimony::NotYet,
         }
     }
-}
 
-impl Compiled {
     /// Whether all these lists are fresh enough to contradict a claim.
     fn are_complete(&self, lists: &[ListId], now: SystemTime) -> bool {
         lists.iter().all(|list| {
@@ -97,13 +92,11 @@ struct Listing {
     is_complete: bool,
     /// Since when a list of one or two addresses waits for its repetition.
     slight_since: Option<Instant>,
-    /// The last time at which the source had it.
     seen: Option<SystemTime>,
     suspect: Suspect<List>,
 }
 
 impl ListKeeper {
-    /// The lists of the policy's crawlers, with their saved copies.
     pub(super) fn new(lists: Arc<Lists>, policy: &Policy, settings: &policy::Evidence) -> Self {
         let copies = Copies::new(settings.folder.as_deref(), "ranges");
         let mut listings: Vec<Listing> = Vec::new();
@@ -148,7 +141,7 @@ impl ListKeeper {
     fn publish(&self, table: Arc<Table>) {
         let of_crawler = Arc::clone(&self.of_crawler);
         let seen = self.listings.iter().map(Listing::decisive_since).collect();
-        self.lists.current.store(Arc::new(Compiled { table, of_crawler, seen }));
+        self.lists.store(Arc::new(Compiled { table, of_crawler, seen }));
     }
 }
 
@@ -227,7 +220,7 @@ impl Collection for ListKeeper {
             listing.note_seen();
             self.copies.touch(&listing.url);
         }
-        self.publish(Arc::clone(&self.lists.current.load().table));
+        self.publish(Arc::clone(&self.lists.load().table));
     }
 
     fn has_copy(&self, number: usize) -> bool {

@@ -170,7 +170,7 @@ impl Verifier {
         let ip_range = match (sender.address, crawler.ip_ranges()) {
             (_, []) => Testimony::Nothing,
             (Some(address), _) if settings.ip_ranges => {
-                self.lists.answer(crawler, address, SystemTime::from(sender.now))
+                self.lists.load().answer(crawler, address, SystemTime::from(sender.now))
             }
             _ => Testimony::NotYet,
         };

@@ -42,12 +42,10 @@ const FINDING: &str = "finding in the published evidence of a crawler";
 
 #[derive(Debug)]
 pub(super) struct Refusal {
-    /// The stable code for logs and metric labels.
     pub(super) code: &'static str,
     pub(super) reason: String,
 }
 
-/// The evidence from numbered sources.
 pub(super) trait Collection: Send + 'static {
     const EVIDENCE: Evidence;
     const TERMS: Terms;
@@ -93,7 +91,8 @@ pub(super) fn run<C: Collection>(
     metrics: Arc<Metrics>,
     report: Arc<Report>,
 ) -> impl Future<Output = ()> + Send {
-    let sources: Vec<Source> = collection.urls().into_iter().map(Source::new).collect();
+    let source = |url| Source { url, ..Source::default() };
+    let sources: Vec<Source> = collection.urls().into_iter().map(source).collect();
     let wishes = collection.wishes().unwrap_or_default();
     report.join(C::EVIDENCE.as_str(), sources.len());
     let is_resting = AtomicBool::new(false);
@@ -193,7 +192,7 @@ impl<C: Collection> Sources for Refresh<C> {
     async fn wanted(&mut self) -> usize {
         loop {
             let numbers: Vec<usize> = self.wishes.numbers.lock().iter().copied().collect();
-            let time = |number: usize| self.sources.get(number).and_then(Source::again);
+            let time = |number: usize| Some(self.sources.get(number)?.fetched? + LEAST_INTERVAL);
             let next = numbers.into_iter().map(|number| (time(number), number)).min();
             match next {
                 None => self.wishes.news.notified().await,
@@ -212,22 +211,12 @@ impl<C: Collection> Sources for Refresh<C> {
     }
 }
 
+#[derive(Default)]
 struct Source {
     url: String,
     validators: Validators,
     failures: u32,
     fetched: Option<Instant>,
-}
-
-impl Source {
-    fn new(url: String) -> Self {
-        Self { url, validators: Validators::default(), failures: 0, fetched: None }
-    }
-
-    /// The time from which a client may cause the next fetch; `None` is any.
-    fn again(&self) -> Option<Instant> {
-        self.fetched.map(|fetched| fetched + LEAST_INTERVAL)
-    }
 }
 
 #[cfg(test)]
@@ -257,7 +246,8 @@ mod tests {
     #[tokio::test]
     async fn a_wish_is_granted_once_in_five_minutes() {
         let collection = OneSource;
-        let sources = collection.urls().into_iter().map(Source::new).collect();
+        let sources =
+            collection.urls().into_iter().map(|url| Source { url, ..Source::default() }).collect();
         let (wishes, metrics) = (Arc::<Wishes>::default(), Arc::default());
         let fetcher = Fetcher::new(None).unwrap();
         let refresh = 24 * 12 * LEAST_INTERVAL;

@@ -19,13 +19,8 @@ pub(super) enum Doubt {
 /// The first of the implausible responses since the last good one.
 #[derive(Debug)]
 pub(super) struct Suspect<T> {
-    first: Option<First<T>>,
-}
-
-#[derive(Debug)]
-struct First<T> {
-    content: T,
-    since: Instant,
+    /// With its time.
+    first: Option<(T, Instant)>,
 }
 
 impl<T: PartialEq + Clone> Suspect<T> {
@@ -36,13 +31,11 @@ impl<T: PartialEq + Clone> Suspect<T> {
             Doubt::Loss => LOSS,
             Doubt::Replacement => REPLACEMENT,
         };
-        let first =
-            self.first.take().filter(|first| doubt == Doubt::Loss || first.content == *fresh);
-        let first =
-            first.unwrap_or_else(|| First { content: fresh.clone(), since: Instant::now() });
-        let is_believed = first.since.elapsed() >= patience;
-        self.first = Some(first);
-        is_believed
+        let first = self.first.take();
+        let first = first.filter(|(content, _)| doubt == Doubt::Loss || content == fresh);
+        let (content, since) = first.unwrap_or_else(|| (fresh.clone(), Instant::now()));
+        self.first = Some((content, since));
+        since.elapsed() >= patience
     }
 
     pub(super) fn clear(&mut self) {
@@ -52,8 +45,8 @@ impl<T: PartialEq + Clone> Suspect<T> {
     /// Lets time pass.
     #[cfg(test)]
     pub(super) fn pass(&mut self, time: Duration) {
-        if let Some(first) = &mut self.first {
-            first.since = first.since.checked_sub(time).expect("the clock runs for longer");
+        if let Some((_, since)) = &mut self.first {
+            *since = since.checked_sub(time).expect("the clock runs for longer");
         }
     }
 }

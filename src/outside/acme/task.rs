@@ -67,7 +67,6 @@ struct Attempts {
 type Accounts = HashMap<PathBuf, Account>;
 
 impl Clerk {
-    /// Looks at every certificate. Returns the time of the next look.
     async fn look(&mut self) -> Timestamp {
         let mut accounts = Accounts::new();
         let mut next = Timestamp::MAX;

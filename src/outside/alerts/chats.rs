@@ -35,7 +35,6 @@ pub(super) fn request(format: Format, url: &WebhookUrl, event: &Event) -> (Strin
     (url.reveal().to_owned(), body.to_string())
 }
 
-/// The summary of an event and its details, each a line.
 fn lines(event: &Event) -> impl Iterator<Item = String> {
     let facts = event.details.iter().map(|(name, value)| (name, flat(value)));
     let facts = facts.filter(|(_, value)| !value.is_empty()).take(MOST_FACTS);

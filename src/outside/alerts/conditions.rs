@@ -57,7 +57,6 @@ struct Told {
 
 struct Condition {
     kind: AlertKind,
-    /// What it is about.
     subject: String,
     summary: String,
     details: Value,

@@ -9,7 +9,6 @@ use super::event::Event;
 /// but look every two seconds.
 const QUIET: Duration = Duration::from_secs(590);
 
-/// The events of one webhook that this node sends for the fleet.
 #[derive(Debug, Default)]
 pub(super) struct Dispatch {
     /// The last one about each thing, by kind and subject.

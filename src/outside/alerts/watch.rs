@@ -30,7 +30,6 @@ struct Alarm {
     key: String,
     watcher: Watcher,
     sender: Sender,
-    /// The events that it sends for the fleet.
     dispatch: Dispatch,
 }
 

@@ -6,7 +6,6 @@ use crate::base::fetch::{self, Client, Reach, Redirects, Request, Response, Sett
 
 use super::{Address, Document, Failure, KeptCopy, PublicKey, document::MAX_BYTES, key::Signature};
 
-/// The largest file of a signature, in octets.
 const MAX_SIGNATURE: usize = 1 << 10;
 
 /// The result of a fetch.

@@ -140,12 +140,10 @@ impl fmt::Display for Fault {
 impl Fault {
     const REPAIR: &str = "name PEM files of a certificate chain and its private key";
 
-    /// The fault of a start.
     pub(super) fn finding(&self) -> Diagnostic {
         Diagnostic::error("server.tls", self.to_string()).help(Self::REPAIR)
     }
 
-    /// The fault as a check shows it.
     fn finding_of_check(&self) -> Diagnostic {
         let code = "policy.certificate";
         let has_folder = self.file.parent().is_some_and(Path::is_dir);

@@ -18,9 +18,7 @@ pub(super) struct Source {
     pub(super) pair: Option<Arc<Pair>>,
     seen: Stamps,
     last_read: Stamps,
-    /// Why the files as they are now were refused.
     pub(super) fault: Option<String>,
-    /// Why the last order failed.
     pub(super) failure: Option<String>,
 }
 
@@ -101,7 +99,6 @@ impl Source {
         self.files.certificate == file
     }
 
-    /// The name of the certificate's file, as it is shown.
     pub(super) fn name(&self) -> String {
         escape::path(&self.files.certificate)
     }

@@ -14,7 +14,7 @@ use tokio::{
 use crate::{
     rules::{enforce::Moment, policy::Alone},
     state::{
-        fleet::{Beat, Position, Shift},
+        fleet::{Beat, Position},
         publication::{FleetPort, Handles},
     },
 };
@@ -44,7 +44,6 @@ const STATEMENT: Duration = Duration::from_secs(1);
 const NOTICES: Duration = Duration::from_secs(1);
 /// A clock that was set back by less is no trouble: time synchronisation does it.
 const SHOWN: Duration = Duration::from_secs(5);
-/// The most time for a goodbye.
 const GOODBYE: Duration = Duration::from_secs(2);
 
 /// A running exchange.
@@ -197,7 +196,9 @@ impl Member {
         let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
         self.note_step(shift, moment);
         if self.progress.needs_registers && !is_goodbye {
-            self.read_registers(moment, (now, shift)).await?;
+            let (link, span) = (connected(&mut self.link)?, (now, self.settings.window));
+            let registers = load(link, &self.settings.keys, span, shift).await?;
+            self.take_registers(registers, moment);
         }
         // What requests change from here on belongs to the next exchange.
         self.collect(moment, (now, shift));
@@ -331,17 +332,6 @@ impl Member {
             }
         }
         Ok(has_more || (!self.gossip.is_told() && self.gossip.has_room()))
-    }
-
-    async fn read_registers(
-        &mut self,
-        moment: Moment,
-        (now, shift): (i64, Shift),
-    ) -> Result<(), Failure> {
-        let link = connected(&mut self.link)?;
-        let registers = load(link, &self.settings.keys, (now, self.settings.window), shift).await?;
-        self.take_registers(registers, moment);
-        Ok(())
     }
 
     fn show(&self) {

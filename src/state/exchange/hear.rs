@@ -183,7 +183,6 @@ impl Member {
             && !self.state.has_news_for_publisher()
     }
 
-    /// Answers that the first registers are in force.
     pub(super) fn answer_loaded(&mut self) {
         if !std::mem::replace(&mut self.progress.has_joined, true) {
             // The start may not wait any more.

@@ -8,7 +8,6 @@ use crate::clients::conduct::{LadderKey, Observations, Opening, RungStep};
 
 const MOST: usize = 20_000;
 
-/// The last rung of each crawler and the last opening of each site.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     steps: HashMap<LadderKey, RungStep>,

@@ -9,9 +9,7 @@ use crate::{
 
 use super::{failure::Failure, kept::Kept, key_names::Keys, replies::Replies, server::Link};
 
-/// How many members are read at once.
 const AT_ONCE: usize = 5_000;
-/// The most of them altogether.
 const MOST: usize = 120_000;
 
 #[derive(Debug, Default)]

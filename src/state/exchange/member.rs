@@ -46,7 +46,6 @@ pub(super) struct Member {
     pub(super) gossip: Gossip,
     pub(super) state: State,
     pub(super) progress: Progress,
-    /// Announcements that are not published yet.
     pub(super) announced: Vec<Announced>,
     pub(super) statement: Statement,
     pub(super) removed: Vec<String>,
@@ -62,7 +61,6 @@ pub(super) struct Member {
 
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    /// The mark of the server's data.
     pub(super) mark: Option<String>,
     /// The time of the fleet at which this run met the server.
     pub(super) started: Option<i64>,
@@ -90,7 +88,6 @@ pub(super) struct Progress {
     pub(super) has_lease: bool,
 }
 
-/// Editions that this node is about to serve.
 #[derive(Debug)]
 pub(super) struct Announced {
     pub(super) editions: Vec<(String, Arc<Edition>)>,
@@ -168,7 +165,6 @@ impl Member {
         Some((now, Shift(shift)))
     }
 
-    /// Whether the server has answered not long ago.
     pub(super) fn is_heard(&self) -> bool {
         let answered = self.progress.answered;
         answered.is_some_and(|(_, at)| self.moment().steady < at.saturating_add(ALONE_AFTER))

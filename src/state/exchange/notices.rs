@@ -8,7 +8,6 @@ use crate::{
 
 use super::member::Member;
 
-/// The most events that the server keeps for one fleet.
 const MOST: usize = 256;
 
 impl Member {

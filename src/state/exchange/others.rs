@@ -11,8 +11,8 @@ use crate::{
     rules::enforce::{Edition, EditionId, Elsewhere},
     state::{
         fleet::{
-            Beat, Clocks, Ends, Heard, News, Position, RECENT, Report, Roster, Shift, Silent,
-            Statements, registers::edition_member,
+            Beat, Clocks, Ends, Heard, News, Position, RECENT, Roster, Shift, Silent, Statements,
+            registers::edition_member,
         },
         publication::Snapshot,
     },
@@ -58,7 +58,7 @@ impl State {
             self.heard.prime(&beat.run, beat.seq);
         }
         for report in registers.reports.iter().filter(|report| report.run != own) {
-            self.take_report(report);
+            self.has_changed |= self.statements.take(&report.run, &report.serves);
         }
         for (site, edition, first, last) in &registers.editions {
             self.has_changed |= self.statements.take_past(site, edition, *first, *last);
@@ -68,10 +68,6 @@ impl State {
         self.has_changed |= !lost.is_empty();
         self.editions.retain(|id, _| !lost.contains(id));
         self.take_beats(registers.beats.clone(), now)
-    }
-
-    fn take_report(&mut self, report: &Report) {
-        self.has_changed |= self.statements.take(&report.run, &report.serves);
     }
 
     /// Takes the beats of all nodes, at this time of the fleet. Whether a node began anew without a

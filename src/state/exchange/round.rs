@@ -20,7 +20,6 @@ use super::{failure::Failure, gossip::Gossip, key_names::Keys, replies::Replies}
 
 /// The most messages that are kept, about.
 const MOST_NEWS: i64 = 100_000;
-/// The most messages that are read at once.
 pub(super) const READ_AT_ONCE: usize = 500;
 /// The most fetches, rungs and editions that a register keeps.
 const MOST_FETCHES: i64 = 100_000;

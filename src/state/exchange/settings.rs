@@ -12,7 +12,6 @@ use super::key_names::Keys;
 
 const PASSWORD: &str = "BEADLE_FLEET_PASSWORD";
 const NODE: &str = "BEADLE_FLEET_NODE";
-/// The largest file of authorities, in octets.
 const MOST_AUTHORITIES: u64 = 1 << 20;
 
 /// The settings of an exchange.

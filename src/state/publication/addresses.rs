@@ -54,9 +54,7 @@ impl Addresses {
             }
         }
     }
-}
 
-impl Addresses {
     pub(crate) fn known(&self) -> Arc<Vec<SocketAddr>> {
         self.current.load_full()
     }

@@ -56,7 +56,7 @@ impl InForce {
     /// The names of the sites that `next` does not have.
     pub fn removed_sites<'a>(&'a self, next: &'a Self) -> impl Iterator<Item = &'a str> {
         let names = self.rulebook.sites().iter().map(|site| site.name.as_str());
-        names.filter(|name| !is_served(&next.policy, name))
+        names.filter(|name| next.policy.sites.iter().all(|site| site.name() != *name))
     }
 
     fn compile(policy: Arc<Policy>, origin_files: FilesBySite, history: History<'_>) -> Self {
@@ -74,7 +74,12 @@ pub fn next(in_force: &InForce, change: Change, moment: Moment) -> InForce {
     let (policy, origin_files) = match change {
         Change::Policy(policy, files) => (policy, files),
         Change::Origin(files) => (now.policy, files),
-        Change::Accepted(site, file) => (now.policy, with(now.origin_files, site, file)),
+        Change::Accepted(site, file) => {
+            let mut files = now.origin_files;
+            // A site may publish its origin's file no more.
+            files.entry(site).and_modify(|known| *known = file);
+            (now.policy, files)
+        }
         Change::ClockSetBack => (now.policy, now.origin_files),
         Change::Recalled(older) => {
             history.chronicle.recall(older, moment.now);
@@ -97,18 +102,6 @@ pub fn next(in_force: &InForce, change: Change, moment: Moment) -> InForce {
         return in_force.clone();
     }
     InForce::compile(policy, origin_files, history)
-}
-
-/// The files, with a new one for a site that publishes its origin's file.
-fn with(mut files: FilesBySite, site: String, file: OriginFile) -> FilesBySite {
-    if let Some(known) = files.get_mut(&site) {
-        *known = file;
-    }
-    files
-}
-
-fn is_served(policy: &Policy, name: &str) -> bool {
-    policy.sites.iter().any(|site| site.name() == name)
 }
 
 #[cfg(test)]

@@ -203,7 +203,6 @@ impl State {
         Self { steady, wall, behind: Duration::ZERO, leaps: None, set_backs: 0 }
     }
 
-    /// How far the wall clock was set since the last comparison.
     fn jump(&self, steady: Instant, wall: Timestamp) -> SignedDuration {
         let elapsed = steady.saturating_duration_since(self.steady);
         let elapsed = SignedDuration::try_from(elapsed).unwrap_or(SignedDuration::MAX);

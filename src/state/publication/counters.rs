@@ -32,7 +32,6 @@ pub struct Counters {
     cut_tags: AtomicU64,
 }
 
-/// The counters of one product token, by outcome of its claim and by action.
 type ByStanding = [[OnceLock<Counter>; ACTIONS]; Outcome::ALL.len()];
 
 const STANDINGS: [Standing; 8] = {

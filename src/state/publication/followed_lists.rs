@@ -20,7 +20,6 @@ use crate::{
 
 use super::{files::read_file, handles::Handles};
 
-/// The most octets of names in a log line.
 const LOGGED: usize = 2_000;
 
 /// The tasks that fetch the lists, each with its list and the folder of what is kept.
@@ -50,7 +49,6 @@ impl ListFollowers {
         }
     }
 
-    /// Fetches all lists now.
     pub(super) fn fetch_now(&self) {
         self.now.notify_waiters();
     }

@@ -31,9 +31,7 @@ struct Server {
     copy: KeptCopy,
     /// The last one that the server sent with a valid signature.
     document: Document,
-    /// Whether the document is in the copy.
     is_kept: bool,
-    /// Why the last fetch has no document.
     failure: Option<Failure>,
     /// The failure that the next read reports.
     objection: Option<Failure>,

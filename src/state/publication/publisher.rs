@@ -70,7 +70,6 @@ pub struct Publisher {
     pub(super) origins: OriginFiles,
     pub(super) comparison: JoinSet<()>,
     pub(super) news: mpsc::UnboundedReceiver<News>,
-    /// The editions of earlier runs that the start left out.
     pub(super) unread: Option<Unread>,
     sender: mpsc::UnboundedSender<News>,
     pub(super) clients: Clients,
@@ -221,7 +220,6 @@ impl Publisher {
         outcome
     }
 
-    /// Puts a policy in force, unless its tests refuse it.
     async fn try_policy(&mut self, policy: Policy, by: &str) -> Result<(), Vec<Diagnostic>> {
         let failures = (self.trial)(&policy, &self.file.name());
         if failures.iter().any(|one| one.severity == Severity::Error) {

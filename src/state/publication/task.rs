@@ -206,7 +206,10 @@ impl Publisher {
         }
         let database = self.in_force.policy.violations.local_database().map(Path::to_owned);
         let Some(database) = database else { return };
-        let decisions = tokio::task::spawn_blocking(move || decisions(&database)).await;
+        // The next check retries an unreadable database.
+        let read =
+            move || Store::open_read_only(&database).and_then(|store| store.quarantine()).ok();
+        let decisions = tokio::task::spawn_blocking(read).await.ok().flatten();
         for one in decisions.unwrap_or_default() {
             let (site, id) = (one.site.as_str(), one.id.as_str());
             if one.discarded.is_some() && self.origins.discard(site, id) {
@@ -254,10 +257,4 @@ fn check(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
         checked.map(|site| Arc::clone(&site.servers)).collect()
     };
     servers::repeat(checked, move || clock.moment().steady, client, metrics)
-}
-
-/// The files in quarantine, with the decisions. The next check retries an unreadable database.
-fn decisions(database: &Path) -> Vec<Quarantined> {
-    let read = Store::open_read_only(database).and_then(|store| store.quarantine());
-    read.unwrap_or_default()
 }

@@ -44,7 +44,6 @@ const NEWEST: f64 = 1.0 / 20.0;
 const TURN: Duration = Duration::from_secs(1);
 /// The longest time without a measurement without crawlers. Then they make room for one.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(60);
-/// The time of such a measurement.
 const LOOK: Duration = Duration::from_secs(2);
 /// What crawlers leave behind is over after this time.
 const SETTLED: Duration = Duration::from_millis(500);
@@ -106,7 +105,6 @@ pub struct Stay {
     party: Party,
     class: Class,
     since: Duration,
-    /// Whether crawlers could not slow it down.
     is_undisturbed: bool,
     has_head: bool,
 }

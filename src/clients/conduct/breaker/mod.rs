@@ -49,7 +49,6 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    /// The stable code, for metrics and logs.
     pub(super) const fn as_str(&self) -> &'static str {
         match self {
             Self::Share { .. } => "share",
@@ -57,7 +56,6 @@ impl Cause {
         }
     }
 
-    /// The opening, for the other nodes of a fleet.
     pub(super) fn told(&self, site: &str, at: Timestamp) -> Opening {
         let search_engine = match self {
             Self::Share { .. } => None,

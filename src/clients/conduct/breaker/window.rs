@@ -24,10 +24,8 @@ pub(super) const SLICES: u32 = 12;
 /// The most networks, and the most crawlers, with refusals in the window. Further networks do not
 /// count; further crawlers count as one.
 const MOST: usize = 4_096;
-/// The most crawlers that an alarm names.
 const MOST_SHOWN: usize = 5;
 
-/// A request that Beadle would refuse.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::clients::conduct) struct Refusal<'a> {
     pub network: Network,
@@ -43,14 +41,12 @@ impl<'a> Refusal<'a> {
         Self { network, name: name.map(|name| name.as_str()), is_declared }
     }
 
-    /// One of those at another node.
     pub(super) fn told(one: &'a RefusedCount) -> Self {
         let RefusedCount { network, ref product_token, is_declared, .. } = *one;
         Self { network, name: product_token.as_deref(), is_declared }
     }
 }
 
-/// The refusals that open a breaker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::clients::conduct) struct Refusals {
     pub refusals: u64,
@@ -77,7 +73,6 @@ struct Slice {
 struct Counts {
     passed: u64,
     refused: u64,
-    /// The refusals of clients without a name.
     nameless: u64,
     by_network: HashMap<Network, u64>,
     by_crawler: HashMap<String, u64>,

@@ -57,7 +57,6 @@ pub(super) struct Ladder {
     declared: HashMap<Network, NamedClimber>,
 }
 
-/// A climber with its name as first written.
 #[derive(Debug)]
 struct NamedClimber {
     key: LadderKey,
@@ -93,7 +92,6 @@ impl Ladder {
         Some(one.moved(step))
     }
 
-    /// The requests of a crawler at this node, for the other nodes of a fleet.
     pub(super) fn count(
         &self,
         name: Name<'_>,
@@ -110,15 +108,15 @@ impl Ladder {
         &mut self,
         rules: &policy::Ladder,
         node: u64,
-        count: LadderCount,
+        count: &LadderCount,
         now: Timestamp,
     ) -> Option<Move> {
-        let LadderCount { key, number, period, requests, violations } = count;
+        let LadderCount { ref key, number, period, requests, violations } = *count;
         let is_over = now.duration_since(period).unsigned_abs() >= rules.period;
-        if is_over && !self.knows(&key) {
+        if is_over && !self.knows(key) {
             return None;
         }
-        let one = self.entry_of(&key, period.min(now));
+        let one = self.entry_of(key, period.min(now));
         let step = one.climber.settle(rules, now);
         let counts = Counts { requests, violations };
         one.climber.learn_counts(rules, Told { node, number, counted_from: period, counts }, now);
@@ -230,7 +228,6 @@ impl NamedClimber {
 }
 
 impl Move {
-    /// The step, for the other nodes of a fleet.
     pub(super) fn told(&self) -> RungStep {
         let Self { key, returns, step } = self;
         RungStep { key: key.clone(), rung: step.to, returns: *returns, at: step.at }

@@ -17,10 +17,8 @@ use crate::clients::conduct::key::Limit;
 pub(super) const AT_ONCE: u32 = 3;
 /// The most requests that may come at once, whatever a `Request-rate` says.
 const MOST_AT_ONCE: u32 = 1_000;
-/// The most spans that a bucket remembers.
 const MOST_IDLE: usize = 16;
 
-/// How a bucket drains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     /// The time in which it drains one request.

@@ -38,7 +38,6 @@ pub(super) struct Cache {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LookUp {
-    /// The confirmed names, in lower case, without a final dot.
     pub(super) names: Vec<String>,
     /// The names that no query could resolve to any address.
     pub(super) unresolved: Vec<String>,

@@ -77,9 +77,7 @@ struct Limits {
     /// The most waiting or running look-ups for one network.
     per_network: usize,
     deadline: Duration,
-    /// The most cached addresses with a confirmed name.
     confirmed: usize,
-    /// The most other cached addresses.
     others: usize,
 }
 

@@ -50,14 +50,9 @@ struct Pending {
 
 #[derive(Debug, Default)]
 struct Network {
-    waiting: VecDeque<Waiting>,
+    /// With the suffixes of the claims that cause the look-ups.
+    waiting: VecDeque<(IpAddr, Box<[String]>)>,
     running: usize,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    address: IpAddr,
-    wanted: Box<[String]>,
 }
 
 /// The next turn of a network. In each round every waiting network has one, so a network waits for
@@ -96,8 +91,8 @@ impl Queue {
             return false;
         }
         pending.addresses.insert(address);
-        let waiting = Waiting { address, wanted: wanted.into() };
-        pending.networks.entry(key).or_default().waiting.push_back(waiting);
+        let network = pending.networks.entry(key).or_default();
+        network.waiting.push_back((address, wanted.into()));
         pending.waiting += 1;
         if own == 0 {
             pending.arrivals += 1;
@@ -147,7 +142,7 @@ impl Tickets {
         let turn = pending.turns.pop_first()?;
         pending.round = turn.round;
         let network = pending.networks.get_mut(&turn.network)?;
-        let Waiting { address, wanted } = network.waiting.pop_front()?;
+        let (address, wanted) = network.waiting.pop_front()?;
         network.running += 1;
         pending.waiting -= 1;
         if !network.waiting.is_empty() {
@@ -169,7 +164,7 @@ impl Pending {
         }
         let dropped = longest.waiting.pop_back();
         self.waiting -= 1;
-        dropped.is_some_and(|dropped| self.addresses.remove(&dropped.address))
+        dropped.is_some_and(|(address, _)| self.addresses.remove(&address))
     }
 }
 
@@ -214,8 +209,8 @@ impl Line {
         pending.waiting = 0;
         let Pending { networks, addresses, .. } = pending;
         networks.retain(|_, network| {
-            for waiting in network.waiting.drain(..) {
-                addresses.remove(&waiting.address);
+            for (address, _) in network.waiting.drain(..) {
+                addresses.remove(&address);
             }
             !network.is_empty()
         });

@@ -18,9 +18,7 @@ pub(super) enum AccessResult {
     /// No file, so there are no rules (§2.3.1.3); has the status.
     NoFile(u16),
     Unchanged,
-    /// An unreachable file (§2.3.1.4).
     Unreachable(Unreachable),
-    /// A response that is clearly a mistake.
     Refused(Refusal),
 }
 

@@ -26,9 +26,7 @@ pub enum Hold {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Meaning {
-    /// Whether it closes everything for `*`.
     pub(super) is_closed: bool,
-    /// Whether it disallows a path.
     is_restrictive: bool,
     /// Whether it has a rule, and so says that the rest is open.
     has_rules: bool,

@@ -67,7 +67,6 @@ pub use self::{
 pub(super) struct OriginFiles {
     watches: Arc<Mutex<Watches>>,
     fetcher: Fetcher,
-    /// The number of sites without a first result.
     pending: latest::Receiver<usize>,
     task: AbortHandle,
 }

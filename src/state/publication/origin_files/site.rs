@@ -10,13 +10,11 @@ use crate::rules::{
 /// A site with fetches of its origin's robots.txt.
 #[derive(Clone, Debug)]
 pub(in crate::state::publication) struct WatchedSite {
-    /// Its name in news, logs and metrics.
     pub(in crate::state::publication) name: String,
     /// The servers to fetch from: the first, and the next ones if it does not answer.
     pub(in crate::state::publication) origins: Vec<Origin>,
     /// The `Host` field: the first host of the site without a wildcard.
     pub(in crate::state::publication) host: String,
-    /// The scheme by which clients reach the site.
     pub(in crate::state::publication) scheme: &'static str,
     pub(in crate::state::publication) caution: Caution,
     /// The crawlers that the findings about a file know.

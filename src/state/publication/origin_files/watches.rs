@@ -33,7 +33,6 @@ pub(in crate::state::publication) type News = (String, Event);
 pub(super) struct Watches {
     sites: Vec<SiteWatch>,
     news: mpsc::UnboundedSender<News>,
-    /// The number of sites without a first result.
     pending: latest::Sender<usize>,
     metrics: Arc<Metrics>,
     reports: OriginReports,

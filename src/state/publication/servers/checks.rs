@@ -20,7 +20,6 @@ use super::{
     health::{Fault, Success},
 };
 
-/// How often to see which checks are due.
 const TICK: Duration = Duration::from_millis(250);
 const AT_ONCE: usize = 64;
 

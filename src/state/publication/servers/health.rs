@@ -11,13 +11,10 @@ use crate::{base::text::words, rules::policy};
 #[derive(Debug, Default)]
 pub(super) struct Health {
     pub(super) in_progress: AtomicUsize,
-    /// The requests in a row without a response.
     failed_requests: AtomicU32,
-    /// The checks in a row that failed.
     failed_checks: AtomicU32,
     /// The millisecond, plus one, from which a request may try the server again; 0 while it is up.
     down_until: AtomicU64,
-    /// The millisecond of the next check.
     next_check: AtomicU64,
 }
 

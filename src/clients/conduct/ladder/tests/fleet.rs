@@ -35,14 +35,14 @@ fn step(rung: Rung, at: Timestamp) -> RungStep {
 fn violations_at_two_nodes_move_a_crawler_up_at_both() {
     let [mut one, mut other] = [Ladder::default(), Ladder::default()];
     (0..2).for_each(|_| drop(note(&mut one, true, at(0))));
-    assert_eq!(other.learn_count(&rules(), 1, count(&one), at(1)), None);
+    assert_eq!(other.learn_count(&rules(), 1, &count(&one), at(1)), None);
     assert_eq!(rung(&other), Rung::Observe, "the next violation decides");
     let moved = note(&mut other, true, at(2)).expect("the third violation");
     assert_eq!((moved.step.violations, moved.step.to), (3, Rung::Throttle));
     assert_eq!(one.learn_step(&rules(), &moved.told(), at(3)), Some(Rung::Observe));
     assert_eq!((rung(&one), rung(&other)), (Rung::Throttle, Rung::Throttle));
     // What came before the step is not counted again.
-    assert_eq!(other.learn_count(&rules(), 1, count(&one), at(3)), None);
+    assert_eq!(other.learn_count(&rules(), 1, &count(&one), at(3)), None);
     (0..2).for_each(|_| drop(note(&mut other, true, at(4))));
     assert_eq!(rung(&other), Rung::Throttle);
     assert!(note(&mut other, true, at(4)).is_some());
@@ -81,7 +81,7 @@ fn a_node_that_starts_watches_a_blocked_crawler_for_a_whole_period() {
         requests: 9,
         violations: 9,
     };
-    assert_eq!(later.learn_count(&rules(), 1, old, at(3_600)), None);
+    assert_eq!(later.learn_count(&rules(), 1, &old, at(3_600)), None);
     assert!(later.declared.is_empty());
 }
 
@@ -95,7 +95,7 @@ fn a_sum_whose_time_comes_out_otherwise_counts_once() {
     // Between two messages, the estimate of the common time changed a little.
     (0..2).for_each(|_| drop(note(&mut there, true, at(10))));
     for millisecond in [0, 1, -1, 60, 0] {
-        here.learn_count(&rules(), 1, shifted(count(&there), millisecond), at(11));
+        here.learn_count(&rules(), 1, &shifted(count(&there), millisecond), at(11));
     }
     let moved = note(&mut here, true, at(12)).expect("the third violation");
     assert_eq!(moved.step.violations, 3);
@@ -126,7 +126,7 @@ proptest! {
                 if let Some(moved) = &moved {
                     nodes[other].learn_step(&rules(), &moved.told(), at(now));
                 }
-                nodes[other].learn_count(&rules(), node as u64, told.clone(), at(now));
+                nodes[other].learn_count(&rules(), node as u64, &told, at(now));
             }
             note(&mut twin, is_violation, at(now));
             for node in &nodes {
@@ -155,7 +155,7 @@ proptest! {
         let last = |node| told.iter().rfind(|(from, _)| *from == node);
         let picked = heard.iter().map(|index| &told[index.index(told.len())]);
         for (node, count) in picked.chain(last(0)).chain(last(1)) {
-            third.learn_count(&rules, *node, count.clone(), at(1));
+            third.learn_count(&rules, *node, count, at(1));
         }
         let violations = requests.iter().filter(|(_, is_violation)| *is_violation).count() as u64;
         let climber = &third.declared[&network(1)].climber;
