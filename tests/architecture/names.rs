@@ -19,11 +19,7 @@ const BROTHERS: [(&str, &str, &str); 10] = [
     ("rules", "fleet server", "a section has its keys and its reader"),
     ("rules", "decide enforcement limits overrides site", "a section and what enforces it"),
     ("rules", "probe", "what probes found is one of the things that a decision looks at"),
-    (
-        "clients",
-        "fetch news",
-        "a fetch of robots.txt; what a ledger and a limiter tell other nodes",
-    ),
+    ("clients", "fetch", "a fetch of robots.txt"),
     ("serving", "record", "the record that the gate makes of a request"),
     (
         "review",

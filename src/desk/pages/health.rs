@@ -212,7 +212,7 @@ fn of_origin(
     let mut troubles = Vec::new();
     let mut add = |sentence, link| troubles.push(Trouble { sentence, link });
     let mut has_address = false;
-    for server in served.servers.all() {
+    for server in &served.servers.all {
         let (host, addresses) = (&server.origin.host, &server.addresses);
         let failures = addresses.failures();
         if addresses.known().is_empty() {
@@ -392,7 +392,7 @@ fn evidence(verifier: &Verifier, handles: &Handles) -> Vec<Fact> {
 }
 
 fn origin(site: &enforce::Site, served: &ServedSite, handles: &Handles, state: &State) -> Origin {
-    let servers = served.servers.all();
+    let servers = served.servers.all.as_slice();
     let down = servers.iter().filter(|server| server.is_down()).count();
     let addresses: Vec<_> =
         servers.iter().flat_map(|server| server.addresses.known().to_vec()).collect();

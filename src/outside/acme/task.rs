@@ -38,9 +38,7 @@ pub async fn run(certificates: Arc<Certificates>, metrics: Arc<Metrics>) {
         tokio::select! {
             () = tokio::time::sleep(wait.unsigned_abs()) => {}
             // A repaired name server or firewall is no reason to wait for the next attempt.
-            () = clerk.certificates.stirred() => {
-                clerk.files.values_mut().for_each(Attempts::forget_failures);
-            }
+            () = clerk.certificates.stirred() => clerk.files.retain(|_, one| one.failures == 0),
         }
     }
 }
@@ -135,12 +133,6 @@ impl Clerk {
 }
 
 impl Attempts {
-    fn forget_failures(&mut self) {
-        if self.failures > 0 {
-            *self = Self::default();
-        }
-    }
-
     /// Asks the authority when it suggests to renew (ARI, RFC 9773).
     async fn ask(&mut self, wanted: &Wanted, pair: &Pair, accounts: &mut Accounts) {
         let now = Timestamp::now();
@@ -191,8 +183,8 @@ async fn order(
     certificates: &Certificates,
     accounts: &mut Accounts,
 ) -> Result<Pair, String> {
-    let (host, challenges) = (&wanted.host, certificates.challenges());
-    let placed = order::place(open(wanted, accounts).await?, host, replaced, &challenges).await;
+    let (host, challenges) = (&wanted.host, &certificates.challenges);
+    let placed = order::place(open(wanted, accounts).await?, host, replaced, challenges).await;
     let text = match placed {
         Ok(text) => text,
         Err(Fault::Refused(reason)) => return Err(reason),
@@ -201,7 +193,7 @@ async fn order(
             accounts.remove(&wanted.acme.state_folder());
             account::forget(&wanted.acme);
             let again = open(wanted, accounts).await?;
-            order::place(again, host, None, &challenges).await.map_err(|fault| match fault {
+            order::place(again, host, None, challenges).await.map_err(|fault| match fault {
                 Fault::Refused(reason) => reason,
                 Fault::UnknownAccount => "the authority knows no account".to_owned(),
             })?

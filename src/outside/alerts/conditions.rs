@@ -69,7 +69,7 @@ impl Watcher {
             on: alert.on.clone(),
             violations_per_minute: alert.violations_per_minute,
             impostors_per_minute: alert.impostors_per_minute,
-            offenders: Offenders::known(known),
+            offenders: Offenders { known, untold: BTreeSet::new() },
             violations: Rates::default(),
             impostors: Rates::default(),
             lost: 0,
@@ -83,7 +83,7 @@ impl Watcher {
         if std::mem::take(&mut self.is_new) {
             self.lost = state.lost;
             self.note_offenders(state);
-            self.offenders.take_news();
+            self.offenders.untold.clear();
         }
         let mut conditions = of_parts(state, now);
         conditions.extend(self.of_lost_records(state));
@@ -106,7 +106,7 @@ impl Watcher {
             // News are over when they are told. More of them wait for the next event.
             let are_news = match (kind, key.1.as_str()) {
                 (AlertKind::NewOffender, _) => {
-                    self.offenders.take_news();
+                    self.offenders.untold.clear();
                     true
                 }
                 (AlertKind::StoreTrouble, LOST) => {
@@ -129,7 +129,7 @@ impl Watcher {
             let text = |name| one.get(name).and_then(Value::as_str).unwrap_or_default();
             self.offenders.note(text("site"), text("product_token"));
         }
-        self.offenders.news().is_empty()
+        self.offenders.untold.is_empty()
     }
 
     fn of_lost_records(&self, state: &State) -> Option<Condition> {
@@ -202,7 +202,7 @@ impl Watcher {
 
     fn of_offenders(&mut self, state: &State) -> Option<Condition> {
         self.note_offenders(state);
-        let news = self.offenders.news();
+        let news = &self.offenders.untold;
         let named: Vec<Value> = news
             .iter()
             .take(MOST_NAMED)

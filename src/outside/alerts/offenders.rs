@@ -19,16 +19,12 @@ impl Offender {
 /// The known offenders, and the new ones that no event has told of.
 #[derive(Debug, Default)]
 pub(super) struct Offenders {
-    known: BTreeSet<Offender>,
+    pub(super) known: BTreeSet<Offender>,
     /// By site and product token as written.
-    untold: BTreeSet<(String, String)>,
+    pub(super) untold: BTreeSet<(String, String)>,
 }
 
 impl Offenders {
-    pub(super) fn known(known: BTreeSet<Offender>) -> Self {
-        Self { known, untold: BTreeSet::new() }
-    }
-
     pub(super) fn note(&mut self, site: &str, product_token: &str) {
         if self.known.insert(Offender::new(site, product_token)) {
             self.untold.insert((site.to_owned(), product_token.to_owned()));
@@ -38,14 +34,5 @@ impl Offenders {
     pub(super) fn know(&mut self, site: &str, product_token: &str) {
         self.known.insert(Offender::new(site, product_token));
         self.untold.remove(&(site.to_owned(), product_token.to_owned()));
-    }
-
-    pub(super) const fn news(&self) -> &BTreeSet<(String, String)> {
-        &self.untold
-    }
-
-    /// Notes that an event has told of the new ones.
-    pub(super) fn take_news(&mut self) {
-        self.untold.clear();
     }
 }

@@ -37,8 +37,8 @@ pub(super) enum News {
 /// The sending side of one receiver. Dropping it drops what waits.
 #[derive(Debug)]
 pub(super) struct Sender {
-    queue: mpsc::Sender<Message>,
-    news: mpsc::UnboundedReceiver<News>,
+    pub(super) queue: mpsc::Sender<Message>,
+    pub(super) news: mpsc::UnboundedReceiver<News>,
     _task: JoinSet<()>,
 }
 
@@ -49,19 +49,6 @@ impl Sender {
         let mut task = JoinSet::new();
         task.spawn(run(receiver, metrics, waiting, tell));
         Self { queue, news, _task: task }
-    }
-
-    /// Queues an event. Never waits. Whether there was room.
-    pub(super) fn send(&self, message: Message) -> bool {
-        self.queue.try_send(message).is_ok()
-    }
-
-    pub(super) fn has_room(&self) -> bool {
-        self.queue.capacity() > 0
-    }
-
-    pub(super) fn next_news(&mut self) -> Option<News> {
-        self.news.try_recv().ok()
     }
 }
 

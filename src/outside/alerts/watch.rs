@@ -81,7 +81,7 @@ pub async fn run(
 /// for a receiver that this node does not have stays at the server.
 fn send_kept(alarms: &mut [Alarm], relay: &Relay, since_start: Duration, metrics: &Metrics) {
     for alarm in alarms.iter_mut() {
-        while let Some(news) = alarm.sender.next_news() {
+        while let Ok(news) = alarm.sender.news.try_recv() {
             match news {
                 News::Answered(answer) => {
                     let to = format!("alerts to {}", alarm.receiver.alert.shown());
@@ -95,7 +95,7 @@ fn send_kept(alarms: &mut [Alarm], relay: &Relay, since_start: Duration, metrics
     for Handed { id, webhook, is_own, mut event } in relay.kept() {
         let alarm = alarms.iter_mut().find(|alarm| alarm.key == webhook);
         // Without room it waits at the server.
-        let Some(alarm) = alarm.filter(|alarm| alarm.sender.has_room()) else { continue };
+        let Some(alarm) = alarm.filter(|alarm| alarm.sender.queue.capacity() > 0) else { continue };
         if event.kind == AlertKind::NewOffender.as_str() {
             if !is_own {
                 // An own event tells of them, unless one did.
@@ -162,7 +162,7 @@ impl Alarm {
 
     fn send(&self, id: String, event: Event, metrics: &Metrics) {
         let kind = event.kind;
-        if !self.sender.send(Message { id, event }) {
+        if self.sender.queue.try_send(Message { id, event }).is_err() {
             let to = self.receiver.alert.shown();
             let (webhook, event) = (to.as_ref(), kind);
             tracing::error!(webhook, event, "alert dropped: too many wait for this receiver");

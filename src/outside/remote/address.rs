@@ -9,7 +9,8 @@ pub(super) const LONGEST: usize = 2_000;
 /// The address of a policy: HTTPS, or HTTP on this machine.
 #[derive(Clone)]
 pub struct Address {
-    url: Url,
+    /// With its secrets.
+    pub(super) url: Url,
     shown: String,
 }
 
@@ -32,10 +33,6 @@ impl Address {
     /// The address without credentials and query, for logs and messages.
     pub fn shown(&self) -> &str {
         &self.shown
-    }
-
-    pub(super) fn url(&self) -> &str {
-        self.url.as_str()
     }
 
     /// The whole address of the signature: the path with `.sig`.

@@ -22,7 +22,7 @@ pub enum Fetched {
 pub struct Remote {
     address: Address,
     key: Option<PublicKey>,
-    copy: KeptCopy,
+    pub(crate) copy: KeptCopy,
     client: Client,
     validators: Validators,
     last: Option<Vec<u8>>,
@@ -48,16 +48,12 @@ impl Remote {
         self.address.shown()
     }
 
-    pub(crate) const fn copy(&self) -> &KeptCopy {
-        &self.copy
-    }
-
     /// Fetches the policy, unless the server says that it is the one of the last fetch.
     ///
     /// # Errors
     /// There is no policy with a valid signature.
     pub async fn fetch(&mut self) -> Result<Fetched, Failure> {
-        let response = self.get(self.address.url(), &self.validators).await;
+        let response = self.get(self.address.url.as_str(), &self.validators).await;
         let response = response.map_err(refusal)?;
         match (response.status(), &self.last) {
             (200, _) => {}

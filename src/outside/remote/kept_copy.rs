@@ -6,7 +6,7 @@
 use std::{
     fs::File,
     io::{self, Read},
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use crate::base::whole_file;
@@ -25,7 +25,7 @@ pub const LONGEST_MARK: usize = address::LONGEST + 200;
 /// Where the last good document is kept.
 #[derive(Clone, Debug)]
 pub struct KeptCopy {
-    file: PathBuf,
+    pub(crate) file: PathBuf,
     of: String,
     key: Option<PublicKey>,
 }
@@ -33,10 +33,6 @@ pub struct KeptCopy {
 impl KeptCopy {
     pub(super) const fn new(file: PathBuf, of: String, key: Option<PublicKey>) -> Self {
         Self { file, of, key }
-    }
-
-    pub(crate) fn file(&self) -> &Path {
-        &self.file
     }
 
     /// Replaces the copy in one step. Only this user can read it.

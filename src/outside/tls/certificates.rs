@@ -32,7 +32,8 @@ const RENEWAL: SignedDuration = SignedDuration::from_hours(14 * 24);
 #[derive(Debug, Default)]
 pub struct Certificates {
     shelf: Mutex<Shelf>,
-    challenges: Arc<Challenges>,
+    /// Of open orders.
+    pub(crate) challenges: Arc<Challenges>,
     stirred: Notify,
 }
 
@@ -155,10 +156,6 @@ impl Certificates {
         let shelf = self.shelf.lock();
         let listener = shelf.listeners.iter().find(|one| one.address == address)?;
         Some(Arc::clone(&listener.resolver))
-    }
-
-    pub(crate) fn challenges(&self) -> Arc<Challenges> {
-        Arc::clone(&self.challenges)
     }
 
     /// The certificates that listeners present, but no stand-in.

@@ -139,7 +139,7 @@ pub(crate) fn load_with_database(config: &ConfigFile) -> Result<Policy, Error> {
 pub(crate) fn examine(config: &ConfigFile) -> Result<PolicyRead, Error> {
     read(config, |remote, failure| {
         let document = last_good(remote, vec![failure.finding(remote.name())])?;
-        let copy = remote.copy().file().display();
+        let copy = remote.copy.file.display();
         remark(&format!("{}: {failure}; this is the copy in {copy}", remote.name()));
         Ok(document)
     })
@@ -168,7 +168,7 @@ fn read(
 }
 
 pub(crate) fn read_document(remote: &Remote, document: &Document) -> PolicyRead {
-    let (file, bytes) = (remote.copy().file(), document.bytes.clone());
+    let (file, bytes) = (remote.copy.file.as_path(), document.bytes.clone());
     publication::read_policy_bytes(file, remote.name(), bytes)
 }
 
@@ -177,10 +177,10 @@ pub(crate) fn read_document(remote: &Remote, document: &Document) -> PolicyRead 
 /// # Errors
 /// There is none: these findings, and the reason.
 pub(crate) fn last_good(remote: &Remote, mut findings: Vec<Diagnostic>) -> Result<Document, Error> {
-    remote.copy().last_good().map_err(|why| {
+    remote.copy.last_good().map_err(|why| {
         let finding = Diagnostic::error("policy.copy", format!("no last good copy: {why}"));
         let help = "every good policy is kept there; name another file with --config-copy";
-        let file = remote.copy().file().display().to_string();
+        let file = remote.copy.file.display().to_string();
         findings.push(finding.in_file(&file).help(help));
         Error::Findings(findings)
     })

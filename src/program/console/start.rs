@@ -49,7 +49,7 @@ impl AtStart {
             let finding = format!("{finding:#}");
             tracing::error!(finding, "policy refused");
         }
-        let copy = remote.copy().file().display();
+        let copy = remote.copy.file.display();
         tracing::error!(
             policy = policy.shown_fingerprint(), %copy,
             "no good policy on the server: the last good copy is in force"

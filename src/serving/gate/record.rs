@@ -127,7 +127,7 @@ pub fn robots_read(site: &Site, last: Option<Reading>) -> RobotsRead {
         None => RobotsRead { state: ReadState::Never, edition: None, at: None },
         Some(reading) => RobotsRead {
             state: read_state(site, reading),
-            edition: Some(reading.edition().to_string().into()),
+            edition: Some(reading.edition.to_string().into()),
             at: reading.at(),
         },
     }
@@ -135,7 +135,7 @@ pub fn robots_read(site: &Site, last: Option<Reading>) -> RobotsRead {
 
 /// How the edition of the last fetch relates to the one in force.
 pub(super) fn read_state(site: &Site, last: Reading) -> ReadState {
-    match site.timeline.is_current(last.edition()) {
+    match site.timeline.is_current(last.edition) {
         true => ReadState::Current,
         false => ReadState::Older,
     }

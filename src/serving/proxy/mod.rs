@@ -89,7 +89,7 @@ impl Proxy {
             clock: Arc::clone(&handles.clock),
             metrics: Arc::clone(&handles.metrics),
             settings: policy.server.clone(),
-            challenges: handles.certificates.challenges(),
+            challenges: Arc::clone(&handles.certificates.challenges),
             connections: Arc::default(),
             guests: edge::Guests::new(most, of_one, policy.server.trusted_proxies.clone()),
             warned_at: AtomicI64::new(0),

@@ -39,11 +39,6 @@ impl Failure {
         }
     }
 
-    /// Whether the connection is of no use any more.
-    pub(super) const fn ends_connection(&self) -> bool {
-        !matches!(self, Self::Full(_))
-    }
-
     pub(super) fn of(error: &ServerError) -> Self {
         let text = || match error.details() {
             Some(details) => format!("{} {details}", error.code()),

@@ -150,7 +150,7 @@ impl Member {
                     self.progress.pending = Some((self.state.cursor, is_taken));
                 }
             }
-            None if !self.state.has_news_for_publisher() => {
+            None if !self.state.has_changed => {
                 self.progress.applied = self.progress.applied.max(self.state.cursor);
             }
             None => {}
@@ -178,9 +178,7 @@ impl Member {
 
     /// Whether requests are judged by everything that was read.
     pub(super) fn is_level(&self) -> bool {
-        !self.progress.needs_registers
-            && self.progress.pending.is_none()
-            && !self.state.has_news_for_publisher()
+        !self.progress.needs_registers && self.progress.pending.is_none() && !self.state.has_changed
     }
 
     pub(super) fn answer_loaded(&mut self) {

@@ -1,7 +1,7 @@
 //! The names of the keys of one fleet. They share a hash tag, so that a cluster keeps them in one
 //! slot.
 
-const HOUR: i64 = 3_600_000;
+pub(super) const HOUR: i64 = 3_600_000;
 
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
@@ -51,10 +51,6 @@ impl Keys {
     /// The counts of ladders of the hour of `at`.
     pub(super) fn ladder(&self, at: i64) -> String {
         format!("{}ladder:{}", self.prefix, at.div_euclid(HOUR))
-    }
-
-    pub(super) fn ladder_before(&self, at: i64) -> String {
-        self.ladder(at.saturating_sub(HOUR))
     }
 
     pub(super) fn edition(&self, id: &str) -> String {

@@ -7,7 +7,13 @@ use crate::{
     state::fleet::{Beat, Position, Report, Shift, registers},
 };
 
-use super::{failure::Failure, kept::Kept, key_names::Keys, replies::Replies, server::Link};
+use super::{
+    failure::Failure,
+    kept::Kept,
+    key_names::{HOUR, Keys},
+    replies::Replies,
+    server::Link,
+};
 
 const AT_ONCE: usize = 5_000;
 const MOST: usize = 120_000;
@@ -45,7 +51,7 @@ pub(super) async fn load(
     for key in [&keys.first, &keys.last, &keys.rungs, &keys.openings] {
         commands.cmd("ZRANGE").arg(key).arg(0).arg(-1).arg("WITHSCORES");
     }
-    for key in [keys.ladder(now), keys.ladder_before(now)] {
+    for key in [keys.ladder(now), keys.ladder(now.saturating_sub(HOUR))] {
         commands.cmd("HGETALL").arg(key);
     }
     let mut replies = Replies::new(link.ask(&commands).await?);

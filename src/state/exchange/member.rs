@@ -113,7 +113,7 @@ pub(super) struct Dues {
 
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
-    code: Option<&'static str>,
+    pub(super) code: Option<&'static str>,
     since: Duration,
 }
 
@@ -219,7 +219,7 @@ impl Member {
         if let Failure::Elsewhere(Some(place)) = failure {
             self.hint = Some(place.clone());
         }
-        if failure.ends_connection() {
+        if !matches!(failure, Failure::Full(_)) {
             self.link = None;
         }
         // After a failover, the next attempt finds the new primary.
@@ -248,9 +248,5 @@ impl Member {
         self.handles.metrics.fleet_failure(failure.code());
         self.dues.pause = (self.dues.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);
         self.dues.attempt = steady.saturating_add(self.dues.pause);
-    }
-
-    pub(super) fn trouble(&self) -> Option<&'static str> {
-        self.trouble.code
     }
 }

@@ -41,7 +41,7 @@ pub(super) struct State {
     /// The shift by which they were converted.
     given_by: Shift,
     /// Whether the statements changed since.
-    has_changed: bool,
+    pub(super) has_changed: bool,
     editions: HashMap<EditionId, Arc<Edition>>,
     /// Editions whose bytes nobody has.
     lost: HashSet<EditionId>,
@@ -70,8 +70,7 @@ impl State {
         self.take_beats(registers.beats.clone(), now)
     }
 
-    /// Takes the beats of all nodes, at this time of the fleet. Whether a node began anew without a
-    /// goodbye.
+    /// Takes the beats of all nodes. Whether a node began anew without a goodbye.
     pub(super) fn take_beats(&mut self, beats: Vec<Beat>, now: i64) -> bool {
         let Ends { goodbyes, is_any_lost } = self.roster.take(beats, &self.heard, now);
         for (run, at) in goodbyes {
@@ -215,9 +214,5 @@ impl State {
         }
         self.given = periods;
         Some(learned)
-    }
-
-    pub(super) const fn has_news_for_publisher(&self) -> bool {
-        self.has_changed
     }
 }

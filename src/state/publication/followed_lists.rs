@@ -83,7 +83,7 @@ impl Followee {
             Ok(remote) => remote,
             Err(failure) => return self.report(&handles, false, reason(&failure)),
         };
-        let kept = remote.copy().clone();
+        let kept = remote.copy.clone();
         let mut follower = Follower::start(remote, self.list.every);
         follower.fetch_now();
         let (mut last, mut left_out) = (Vec::new(), Vec::new());

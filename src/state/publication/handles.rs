@@ -154,7 +154,7 @@ impl Handles {
     pub fn show_loads(&self) {
         let published = self.published.load();
         let steady = self.clock.moment().steady;
-        for (site, served) in published.rulebook.sites().iter().zip(published.served()) {
+        for (site, served) in published.rulebook.sites().iter().zip(&published.sites) {
             served.conduct.show_admission(site, steady, &self.metrics);
         }
     }

@@ -37,12 +37,8 @@ struct Server {
     objection: Option<Failure>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Stamps {
-    policy: Option<Stamp>,
-    catalogue: Option<Stamp>,
-    followed: Vec<Option<Stamp>>,
-}
+/// Of the policy, of the catalogue, and of each followed list.
+type Stamps = Vec<Option<Stamp>>;
 
 impl PolicyFile {
     pub(super) fn new(path: PathBuf, policy: &Policy) -> Self {
@@ -75,9 +71,9 @@ impl PolicyFile {
     /// half-written file is not stable. A server may start without a file; one that never was is no
     /// change.
     pub(super) fn has_changed(&mut self) -> bool {
-        let now = Some(self.stamps());
-        let is_absent =
-            self.server.is_none() && now.as_ref().is_some_and(|one| one.policy.is_none());
+        let now = self.stamps();
+        let is_absent = self.server.is_none() && now.first().is_some_and(Option::is_none);
+        let now = Some(now);
         let was_never = is_absent && self.last_read.is_none();
         let has_changed = now == self.seen && now != self.last_read && !was_never;
         self.seen.clone_from(&now);
@@ -186,16 +182,10 @@ impl PolicyFile {
     }
 
     fn stamps(&self) -> Stamps {
-        Stamps {
-            // A copy changes by this program alone.
-            policy: self.server.is_none().then(|| Stamp::of(&self.path)).flatten(),
-            catalogue: self.catalogue.as_deref().and_then(Stamp::of),
-            followed: self
-                .following
-                .iter()
-                .flat_map(Following::files)
-                .map(|file| Stamp::of(&file))
-                .collect(),
-        }
+        // A copy changes by this program alone.
+        let policy = self.server.is_none().then(|| Stamp::of(&self.path)).flatten();
+        let catalogue = self.catalogue.as_deref().and_then(Stamp::of);
+        let followed = self.following.iter().flat_map(Following::files);
+        [policy, catalogue].into_iter().chain(followed.map(|file| Stamp::of(&file))).collect()
     }
 }

@@ -33,7 +33,8 @@ const MARK: &str = "beadle-probe";
 #[derive(Debug)]
 pub(super) struct Probes {
     wanted: watch::Sender<Vec<(String, Probe)>>,
-    answers: mpsc::UnboundedReceiver<(String, Probed)>,
+    /// With the names of the sites.
+    pub(super) answers: mpsc::UnboundedReceiver<(String, Probed)>,
 }
 
 impl Probes {
@@ -56,10 +57,6 @@ impl Probes {
             *known = wanted;
             is_new
         });
-    }
-
-    pub(super) async fn next(&mut self) -> Option<(String, Probed)> {
-        self.answers.recv().await
     }
 }
 

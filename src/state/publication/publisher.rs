@@ -185,7 +185,7 @@ impl Publisher {
 
     /// Follows the policy on a server in place of the file. `document` is the policy in force.
     pub fn follow(&mut self, remote: Remote, document: Document, every: Duration) {
-        let (name, copy) = (remote.name().to_owned(), remote.copy().clone());
+        let (name, copy) = (remote.name().to_owned(), remote.copy.clone());
         self.file.follow(name, document, copy, Follower::start(remote, every));
     }
 

@@ -39,7 +39,8 @@ pub struct Snapshot {
     pub(crate) rulebook: Arc<Rulebook>,
     /// The verifier of claims; `None` for a policy without evidence.
     pub verifier: Option<Arc<Verifier>>,
-    sites: Vec<ServedSite>,
+    /// In the order of the rulebook.
+    pub(super) sites: Vec<ServedSite>,
 }
 
 /// One site with its origins, its conduct and its counters.
@@ -107,11 +108,6 @@ impl Snapshot {
     /// The site with this number, with its rules and with its origin.
     pub fn site(&self, number: usize) -> Option<(&enforce::Site, &ServedSite)> {
         Some((self.rulebook.sites().get(number)?, self.sites.get(number)?))
-    }
-
-    /// The sites with their origins, in the order of the rulebook's.
-    pub(super) fn served(&self) -> &[ServedSite] {
-        &self.sites
     }
 
     fn site_named(&self, name: &str) -> Option<&ServedSite> {

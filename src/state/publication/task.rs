@@ -71,11 +71,11 @@ impl Publisher {
                     }
                 }
                 Some(news) = self.news.recv() => self.take(news).await,
-                Some((site, probed)) = self.probes.next() => {
+                Some((site, probed)) = self.probes.answers.recv() => {
                     log::log_probed(&site, &probed);
                     self.publish(Change::Probed(site, Arc::new(probed)));
                 }
-                Some((host, file)) = self.wildcards.next() => self.add_host(&host, file).await,
+                Some((host, file)) = self.wildcards.found.recv() => self.add_host(&host, file).await,
                 Some(learned) = fellowship::learned(&mut self.fleet) => self.take_learned(learned),
                 older = &mut recalled, if !is_recalled => {
                     is_recalled = true;
@@ -253,7 +253,7 @@ fn check(publisher: &Publisher) -> impl Future<Output = ()> + Send + use<> {
     let (clock, metrics) = (Arc::clone(&handles.clock), Arc::clone(&handles.metrics));
     let checked = move || {
         let published = handles.published.load();
-        let checked = published.served().iter().filter(|site| site.backend.health.check.is_some());
+        let checked = published.sites.iter().filter(|site| site.backend.health.check.is_some());
         checked.map(|site| Arc::clone(&site.servers)).collect()
     };
     servers::repeat(checked, move || clock.moment().steady, client, metrics)

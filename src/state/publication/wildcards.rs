@@ -39,7 +39,7 @@ impl AskedHosts {
 #[derive(Debug)]
 pub(super) struct Wildcards {
     pub(super) asked: AskedHosts,
-    found: mpsc::Receiver<(String, Bytes)>,
+    pub(super) found: mpsc::Receiver<(String, Bytes)>,
     _task: JoinSet<()>,
 }
 
@@ -51,10 +51,6 @@ impl Wildcards {
         let mut task = JoinSet::new();
         task.spawn(look(hosts, policies, clients.clone(), sender));
         Self { asked: AskedHosts(Some(asked)), found, _task: task }
-    }
-
-    pub(super) async fn next(&mut self) -> Option<(String, Bytes)> {
-        self.found.recv().await
     }
 }
 

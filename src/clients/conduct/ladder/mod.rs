@@ -123,7 +123,6 @@ impl Ladder {
         step.map(|step| one.moved(step))
     }
 
-    /// Takes over a step that another node made. Returns the rung before, if it changes.
     pub(super) fn learn_step(
         &mut self,
         rules: &policy::Ladder,
@@ -152,8 +151,6 @@ impl Ladder {
         moves
     }
 
-    /// The last steps of the crawlers above the lowest rung, the highest first, each with the time at
-    /// which the crawler comes down if it obeys the rules from now on.
     pub(super) fn above_observe(&self, rules: &policy::Ladder) -> Vec<(RungStep, Timestamp)> {
         let climbers = self.named.values().chain(self.declared.values());
         let above = climbers.filter(|one| one.climber.rung > Rung::Observe);

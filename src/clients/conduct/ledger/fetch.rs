@@ -54,14 +54,10 @@ pub struct Fetches {
 pub struct Reading {
     /// In milliseconds since the Unix epoch.
     pub(super) at: i64,
-    pub(super) edition: EditionId,
+    pub(crate) edition: EditionId,
 }
 
 impl Reading {
-    pub(crate) const fn edition(&self) -> EditionId {
-        self.edition
-    }
-
     pub(crate) fn at(&self) -> Option<Timestamp> {
         Timestamp::from_millisecond(self.at).ok()
     }

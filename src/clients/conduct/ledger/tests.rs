@@ -62,7 +62,7 @@ impl Client<'_> {
         let name = decision.judgement.and_then(|judgement| judgement.name);
         let last = name
             .and_then(|name| self.ledger.readings(self.site, name, self.reader()).last())
-            .map(|reading| reading.edition() == self.site.edition().id());
+            .map(|reading| reading.edition == self.site.edition().id());
         let state = last.map_or("never", |is_current| if is_current { "current" } else { "older" });
         format!("{} {} {state}", decision.action.as_str(), decision.reason.as_str())
     }
@@ -440,7 +440,7 @@ fn declared_names_and_many_networks_evict_no_known_crawler() {
     let kept = ledger.named.read().pairs() - 1;
     assert!((MAX_NETWORKS / 2..=MAX_NETWORKS).contains(&kept), "{kept}");
     let last = ledger.readings(site, known("GPTBot"), reader(1)).last();
-    assert_eq!(last.map(|reading| reading.edition()), Some(site.edition().id()));
+    assert_eq!(last.map(|reading| reading.edition), Some(site.edition().id()));
 }
 
 /// The worked example of the manual, line by line.

@@ -17,24 +17,23 @@ pub(super) enum AccessResult {
     Document,
     /// No file, so there are no rules (§2.3.1.3); has the status.
     NoFile(u16),
+    /// The same file as last time.
     Unchanged,
-    Unreachable(Unreachable),
-    Refused(Refusal),
+    Failed(Fault),
 }
 
+/// The reason why there is no answer: an unreachable file (§2.3.1.4), or a response that is clearly a
+/// mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unreachable {
+pub(super) enum Fault {
     /// Occurs when the origin fails (500 to 599) or limits requests (429).
-    Status(u16),
+    Unreachable(u16),
+    /// Occurs when the response takes too long.
     Timeout,
     /// Occurs when there is no connection or it ends early; has the error as text.
     Transport(String),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// Occurs when it is not text in a known encoding, or has a content coding that Beadle did not
-    /// accept.
+    /// Occurs when the response is not text in a known encoding, or has a content coding that Beadle did
+    /// not accept.
     Binary,
     /// Occurs when §2.3.1 does not cover the status.
     Status(u16),
@@ -43,7 +42,9 @@ pub(super) enum Refusal {
     RedirectAway(Vec<u8>),
     /// Occurs when there are too many redirects in a row (§2.3.1.2).
     TooManyRedirects,
+    /// Occurs when a redirect leads back to an earlier URL.
     RedirectLoop,
+    /// Occurs when a redirect has no valid Location.
     NoLocation,
 }
 
@@ -56,12 +57,12 @@ impl AccessResult {
         is_conditional: bool,
     ) -> Option<Self> {
         match status {
-            200 if is_encoded => Some(Self::Refused(Refusal::Binary)),
+            200 if is_encoded => Some(Self::Failed(Fault::Binary)),
             200 => None,
             304 if is_conditional => Some(Self::Unchanged),
-            429 | 500..=599 => Some(Self::Unreachable(Unreachable::Status(status))),
+            429 | 500..=599 => Some(Self::Failed(Fault::Unreachable(status))),
             400..=499 => Some(Self::NoFile(status)),
-            _ => Some(Self::Refused(Refusal::Status(status))),
+            _ => Some(Self::Failed(Fault::Status(status))),
         }
     }
 
@@ -71,16 +72,23 @@ impl AccessResult {
             Self::Document => "origin_robots.html",
             Self::NoFile(_) => "no_rules",
             Self::Unchanged => "unchanged",
-            Self::Unreachable(Unreachable::Status(_)) => "origin_robots.unreachable",
-            Self::Unreachable(Unreachable::Timeout) => "origin_robots.timeout",
-            Self::Unreachable(Unreachable::Transport(_)) => "origin_robots.transport",
-            Self::Refused(Refusal::Binary) => "origin_robots.binary",
-            Self::Refused(Refusal::Status(_)) => "origin_robots.status",
-            Self::Refused(Refusal::RedirectAway(_)) => "origin_robots.redirect_away",
-            Self::Refused(Refusal::TooManyRedirects) => "origin_robots.redirects",
-            Self::Refused(Refusal::RedirectLoop) => "origin_robots.redirect_loop",
-            Self::Refused(Refusal::NoLocation) => "origin_robots.no_location",
+            Self::Failed(Fault::Unreachable(_)) => "origin_robots.unreachable",
+            Self::Failed(Fault::Timeout) => "origin_robots.timeout",
+            Self::Failed(Fault::Transport(_)) => "origin_robots.transport",
+            Self::Failed(Fault::Binary) => "origin_robots.binary",
+            Self::Failed(Fault::Status(_)) => "origin_robots.status",
+            Self::Failed(Fault::RedirectAway(_)) => "origin_robots.redirect_away",
+            Self::Failed(Fault::TooManyRedirects) => "origin_robots.redirects",
+            Self::Failed(Fault::RedirectLoop) => "origin_robots.redirect_loop",
+            Self::Failed(Fault::NoLocation) => "origin_robots.no_location",
         }
+    }
+}
+
+impl Fault {
+    /// Whether another server of the site may have the file.
+    pub(super) const fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Timeout | Self::Transport(_))
     }
 }
 
@@ -92,19 +100,18 @@ impl fmt::Display for AccessResult {
             Self::Document => f.write_str("a document without rules"),
             Self::NoFile(status) => write!(f, "status {status}, so there are no rules"),
             Self::Unchanged => f.write_str("unchanged"),
-            Self::Unreachable(why) => why.fmt(f),
-            Self::Refused(why) => why.fmt(f),
+            Self::Failed(why) => why.fmt(f),
         }
     }
 }
 
-impl fmt::Display for Unreachable {
+impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Status(429) => f.write_str(
+            Self::Unreachable(429) => f.write_str(
                 "status 429 (exempt Beadle's requests for /robots.txt from the origin's rate limit)",
             ),
-            Self::Status(status) => write!(f, "status {status} (check the origin's error log)"),
+            Self::Unreachable(status) => write!(f, "status {status} (check the origin's error log)"),
             Self::Timeout => f.write_str(
                 "no complete response in time (check that the origin is up and fast enough)",
             ),
@@ -113,13 +120,6 @@ impl fmt::Display for Unreachable {
                 "{} (check that the origin is up and that 'origin' has its address)",
                 escape::bounded(how.as_bytes(), 300)
             ),
-        }
-    }
-}
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
             Self::Binary => {
                 f.write_str("not text (save the file as UTF-8, and send it plain or with gzip)")
             }
@@ -188,21 +188,20 @@ mod tests {
     #[test]
     fn every_failure_has_a_repair() {
         let refused = [
-            Refusal::Binary,
-            Refusal::Status(204),
-            Refusal::RedirectAway(b"http://x\x1b[2J".to_vec()),
-            Refusal::TooManyRedirects,
-            Refusal::RedirectLoop,
-            Refusal::NoLocation,
+            Fault::Binary,
+            Fault::Status(204),
+            Fault::RedirectAway(b"http://x\x1b[2J".to_vec()),
+            Fault::TooManyRedirects,
+            Fault::RedirectLoop,
+            Fault::NoLocation,
         ];
         let unreachable = [
-            Unreachable::Status(429),
-            Unreachable::Status(503),
-            Unreachable::Timeout,
-            Unreachable::Transport("refused\n".to_owned()),
+            Fault::Unreachable(429),
+            Fault::Unreachable(503),
+            Fault::Timeout,
+            Fault::Transport("refused\n".to_owned()),
         ];
-        let refused = refused.map(AccessResult::Refused);
-        for one in refused.into_iter().chain(unreachable.map(AccessResult::Unreachable)) {
+        for one in refused.into_iter().chain(unreachable).map(AccessResult::Failed) {
             let text = one.to_string();
             assert!(text.ends_with(')') && text.contains(" ("), "{text}");
             assert!(!text.contains(char::is_control), "{text}");

@@ -12,7 +12,7 @@ use crate::{
     formats::robots,
 };
 
-use super::access_result::{AccessResult, Refusal};
+use super::access_result::{AccessResult, Fault};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF_16: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
@@ -26,10 +26,10 @@ pub(super) fn result(
 ) -> (AccessResult, Vec<Diagnostic>) {
     let mut remarks = Vec::new();
     if octets.contains(&0) || UTF_16.iter().any(|mark| octets.starts_with(mark)) {
-        return (AccessResult::Refused(Refusal::Binary), remarks);
+        return (AccessResult::Failed(Fault::Binary), remarks);
     }
     let Some(text) = in_utf8(octets, content_type, &mut remarks) else {
-        return (AccessResult::Refused(Refusal::Binary), remarks);
+        return (AccessResult::Failed(Fault::Binary), remarks);
     };
     let text = match text.starts_with(BYTE_ORDER_MARK) {
         true => text.slice(BYTE_ORDER_MARK.len()..),

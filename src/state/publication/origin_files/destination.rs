@@ -9,7 +9,7 @@ use url::{Position, Url};
 
 use crate::rules::policy::{self, Origin};
 
-use super::{access_result::Refusal, site::WatchedSite};
+use super::{access_result::Fault, site::WatchedSite};
 
 /// The hosts of the policy, each with the origins of its site.
 #[derive(Clone, Debug, Default)]
@@ -89,18 +89,18 @@ impl Destination {
         &self,
         location: Option<&[u8]>,
         hosts: &KnownHosts,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Fault> {
         let written = location.and_then(|value| str::from_utf8(value).ok());
-        let written = written.ok_or(Refusal::NoLocation)?;
+        let written = written.ok_or(Fault::NoLocation)?;
         let base = format!("{}://{}{}", self.scheme, self.host, self.target);
-        let base = Url::parse(&base).map_err(|_| Refusal::NoLocation)?;
-        let url = base.join(written).map_err(|_| Refusal::NoLocation)?;
+        let base = Url::parse(&base).map_err(|_| Fault::NoLocation)?;
+        let url = base.join(written).map_err(|_| Fault::NoLocation)?;
         let has_credentials = !url.username().is_empty() || url.password().is_some();
         let is_http = matches!(url.scheme(), "http" | "https");
         let (true, Some(name), Some(port)) =
             (is_http && !has_credentials, url.host_str(), url.port_or_known_default())
         else {
-            return Err(Refusal::RedirectAway(written.as_bytes().to_vec()));
+            return Err(Fault::RedirectAway(written.as_bytes().to_vec()));
         };
         let name = name.trim_start_matches('[').trim_end_matches([']', '.']);
         let is_here = authority(&url) == authority(&base) || is_at(&self.origin, name, port);
@@ -248,11 +248,11 @@ mod tests {
             "data:text/plain,User-agent:*",
         ] {
             let refusal = start().redirected(Some(location.as_bytes()), &hosts());
-            assert_eq!(refusal, Err(Refusal::RedirectAway(location.into())), "{location}");
+            assert_eq!(refusal, Err(Fault::RedirectAway(location.into())), "{location}");
         }
         for location in [None, Some(&b"/\xff"[..]), Some(b"http://[")] {
             let refusal = start().redirected(location, &hosts());
-            assert_eq!(refusal, Err(Refusal::NoLocation), "{location:?}");
+            assert_eq!(refusal, Err(Fault::NoLocation), "{location:?}");
         }
     }
 }

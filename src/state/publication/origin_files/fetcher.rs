@@ -18,7 +18,7 @@ use crate::{
 };
 
 use super::{
-    access_result::{AccessResult, Refusal, Unreachable},
+    access_result::{AccessResult, Fault},
     body,
     destination::{Destination, KnownHosts, Owner},
 };
@@ -99,19 +99,16 @@ impl Fetcher {
         condition: Option<Condition>,
     ) -> Fetched {
         let mut destinations = destinations.into_iter();
-        let mut fetched = Fetched::from(AccessResult::Unreachable(Unreachable::Timeout));
-        while let (AccessResult::Unreachable(_), Some(next)) =
-            (&fetched.result, destinations.next())
+        let late = || Fetched::from(AccessResult::Failed(Fault::Timeout));
+        let mut fetched = late();
+        while let AccessResult::Failed(fault) = &fetched.result
+            && fault.is_unreachable()
+            && let Some(next) = destinations.next()
         {
-            fetched = self.fetch_one(next, condition.clone()).await;
+            let all = self.follow(next, condition.clone());
+            fetched = timeout(self.deadline, all).await.unwrap_or_else(|_| late());
         }
         fetched
-    }
-
-    async fn fetch_one(&self, destination: Destination, condition: Option<Condition>) -> Fetched {
-        let late = |_| Fetched::from(AccessResult::Unreachable(Unreachable::Timeout));
-        let all = self.follow(destination, condition);
-        timeout(self.deadline, all).await.unwrap_or_else(late)
     }
 
     async fn follow(&self, mut at: Destination, condition: Option<Condition>) -> Fetched {
@@ -122,24 +119,24 @@ impl Fetcher {
             let response = match self.get(&at, condition).await {
                 Ok(response) => response,
                 Err(Failure::Private | Failure::Address) if at.owner == Owner::Foreign => {
-                    return AccessResult::Refused(Refusal::RedirectAway(redirect)).into();
+                    return AccessResult::Failed(Fault::RedirectAway(redirect)).into();
                 }
-                Err(failure) => return AccessResult::Unreachable(unreachable(failure)).into(),
+                Err(failure) => return AccessResult::Failed(unreachable(failure)).into(),
             };
             if !matches!(response.status(), 301..=303 | 307 | 308) {
                 return read(response, at, condition.is_some()).await;
             }
             let next = match at.redirected(response.location(), &self.hosts) {
                 Ok(next) => next,
-                Err(refusal) => return AccessResult::Refused(refusal).into(),
+                Err(fault) => return AccessResult::Failed(fault).into(),
             };
             redirect = response.location().unwrap_or_default().to_vec();
             visited.push(at);
             if visited.contains(&next) {
-                return AccessResult::Refused(Refusal::RedirectLoop).into();
+                return AccessResult::Failed(Fault::RedirectLoop).into();
             }
             if visited.len() > fetch::REDIRECTS {
-                return AccessResult::Refused(Refusal::TooManyRedirects).into();
+                return AccessResult::Failed(Fault::TooManyRedirects).into();
             }
             at = next;
         }
@@ -191,14 +188,14 @@ async fn read(response: Response, destination: Destination, is_conditional: bool
     let content_type = response.content_type().map(<[u8]>::to_vec);
     let (result, remarks) = match response.beginning(robots::LEAST_BYTES).await {
         Ok((octets, is_cut)) => body::result(octets, is_cut, content_type.as_deref()),
-        Err(failure) => (AccessResult::Unreachable(unreachable(failure)), Vec::new()),
+        Err(failure) => (AccessResult::Failed(unreachable(failure)), Vec::new()),
     };
     Fetched { result, remarks, condition, fresh_for }
 }
 
-fn unreachable(failure: Failure) -> Unreachable {
+fn unreachable(failure: Failure) -> Fault {
     match failure {
-        Failure::Timeout(_) => Unreachable::Timeout,
-        failure => Unreachable::Transport(failure.to_string()),
+        Failure::Timeout(_) => Fault::Timeout,
+        failure => Fault::Transport(failure.to_string()),
     }
 }

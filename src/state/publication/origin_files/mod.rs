@@ -114,8 +114,7 @@ impl OriginFiles {
         self.watches.lock().change(site, |watch| watch.accept(id))
     }
 
-    /// Discards the held file of `site` if its name is `id`: it stays out of force, and no news. Returns whether
-    /// that changes anything.
+    /// Discards the held file of `site` if its name is `id`. Returns whether that changes anything.
     pub(super) fn discard(&self, site: &str, id: &str) -> bool {
         let discarded = |watch: &mut Watch| watch.discard(id).then(Vec::new);
         self.watches.lock().change(site, discarded).is_some()

@@ -1,7 +1,7 @@
 //! The watch over one site's robots.txt: the file in force, the file that is held, the failures, and
 //! the time of the next fetch. [`Watch::settle`] is its one step: a result and the time in, events out.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -84,13 +84,6 @@ pub(in crate::state::publication) enum Release {
     Replaced,
 }
 
-/// The events of a fetch, and the time of the next one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Progress {
-    pub(super) events: Vec<Event>,
-    pub(super) wait: Duration,
-}
-
 #[derive(Debug)]
 pub(super) struct Watch {
     caution: Caution,
@@ -107,13 +100,7 @@ struct Failures {
     since: Timestamp,
     count: u32,
     /// The last log line of each kind.
-    logged: Vec<LoggedFailure>,
-}
-
-#[derive(Debug)]
-struct LoggedFailure {
-    code: &'static str,
-    at: Timestamp,
+    logged: BTreeMap<&'static str, Timestamp>,
 }
 
 impl Watch {
@@ -134,7 +121,8 @@ impl Watch {
         OriginReport { held, findings: self.remarks.clone() }
     }
 
-    pub(super) fn settle(&mut self, fetched: Fetched, now: Timestamp) -> Progress {
+    /// Takes the result of a fetch. Returns the events, and the time until the next one.
+    pub(super) fn settle(&mut self, fetched: Fetched, now: Timestamp) -> (Vec<Event>, Duration) {
         let mut events = Vec::new();
         let Fetched { result, remarks, condition, fresh_for } = fetched;
         let code = result.code();
@@ -157,9 +145,7 @@ impl Watch {
                 }
                 None
             }
-            failure @ (AccessResult::Unreachable(_) | AccessResult::Refused(_)) => {
-                Some(failure.to_string())
-            }
+            AccessResult::Failed(fault) => Some(fault.to_string()),
         };
         let wait = match failure {
             Some(why) => self.fail(code, why, now, &mut events),
@@ -174,7 +160,7 @@ impl Watch {
             }
         };
         self.remind(now, &mut events);
-        Progress { events, wait }
+        (events, wait)
     }
 
     /// Puts the held file in force if it has this name; `None` otherwise.
@@ -277,23 +263,13 @@ impl Watch {
         now: Timestamp,
         events: &mut Vec<Event>,
     ) -> Duration {
-        let first = || Failures { since: now, count: 0, logged: Vec::new() };
+        let first = || Failures { since: now, count: 0, logged: BTreeMap::new() };
         let failures = self.failures.get_or_insert_with(first);
         let wait = FIRST_RETRY * 2_u32.pow(failures.count.min(MOST_DOUBLINGS));
         failures.count = failures.count.saturating_add(1);
-        let known = failures.logged.iter_mut().find(|one| one.code == code);
-        let is_news = match known {
-            Some(one) if now.duration_since(one.at) < REMINDER => false,
-            Some(one) => {
-                one.at = now;
-                true
-            }
-            None => {
-                failures.logged.push(LoggedFailure { code, at: now });
-                true
-            }
-        };
-        if is_news {
+        let logged = failures.logged.get(code);
+        if logged.is_none_or(|at| now.duration_since(*at) >= REMINDER) {
+            failures.logged.insert(code, now);
             events.push(Event::Failed { code, why, since: failures.since });
         }
         // Only a failure ends the time, so that no first fetch comes too late. The clock may have been

@@ -21,7 +21,7 @@ use super::{
     file_overview::OriginReports,
     hold::{self, Hold},
     site::WatchedSite,
-    watch::{Event, Progress, Release, Watch},
+    watch::{Event, Release, Watch},
 };
 
 const MOST_REMARKS: usize = 10;
@@ -138,7 +138,7 @@ impl Watches {
     fn settle(&mut self, number: usize, fetched: Fetched, now: Timestamp) -> Option<Duration> {
         let one = self.sites.get_mut(number).filter(|_| self.is_open)?;
         let code = fetched.result.code();
-        let Progress { events, wait } = one.watch.settle(fetched, now);
+        let (events, wait) = one.watch.settle(fetched, now);
         let is_first = !std::mem::replace(&mut one.has_result, true);
         let one = self.sites.get(number)?;
         self.metrics.origin_robots_fetch(&one.site.name, code);

@@ -36,7 +36,7 @@ pub use self::{attempts::Attempts, health::Fault};
 pub struct Servers {
     site: String,
     backend: Arc<policy::Backend>,
-    all: Vec<Server>,
+    pub(crate) all: Vec<Server>,
     turn: AtomicUsize,
 }
 
@@ -73,10 +73,6 @@ impl Servers {
         }
         let (site, backend) = (site.to_owned(), Arc::clone(backend));
         Self { site, backend, all, turn: AtomicUsize::new(0) }
-    }
-
-    pub(crate) fn all(&self) -> &[Server] {
-        &self.all
     }
 
     pub(crate) fn are_several(&self) -> bool {

@@ -47,14 +47,14 @@ fn a_refused_connection_leaves_the_server_out_for_a_pause() {
     assert_eq!(attempts.next(&servers, || SECOND).map(|one| one.origin.port), Some(1));
     assert!(attempts.failed(&servers, Fault::Connection, SECOND, &metrics));
     assert_eq!(attempts.next(&servers, || SECOND).map(|one| one.origin.port), Some(2));
-    assert!(servers.all()[0].is_down());
+    assert!(servers.all[0].is_down());
     assert!(!ports(&servers, 9, 10 * SECOND).contains(&1));
     // One request tries it after ten seconds.
     let after = ports(&servers, 9, 11 * SECOND);
     assert_eq!(after.iter().filter(|port| **port == 1).count(), 1, "{after:?}");
     assert!(!ports(&servers, 9, 20 * SECOND).contains(&1));
     servers.succeeded(0, Success::Request, &metrics);
-    assert!(!servers.all()[0].is_down());
+    assert!(!servers.all[0].is_down());
     assert_eq!(ports(&servers, 3, 20 * SECOND).iter().filter(|port| **port == 1).count(), 1);
 }
 
@@ -67,9 +67,9 @@ fn requests_without_a_response_leave_the_server_out_if_they_come_in_a_row() {
     servers.succeeded(0, Success::Request, &metrics);
     fail();
     fail();
-    assert!(!servers.all()[0].is_down());
+    assert!(!servers.all[0].is_down());
     fail();
-    assert!(servers.all()[0].is_down());
+    assert!(servers.all[0].is_down());
 }
 
 #[test]
@@ -78,9 +78,9 @@ fn a_server_that_checks_found_down_waits_for_a_good_check() {
     let (servers, metrics) = servers(&format!("{{ urls: {THREE}, {health} }}"));
     let fail = || servers.failed(0, Fault::Check, SECOND, &metrics);
     fail();
-    assert!(!servers.all()[0].is_down());
+    assert!(!servers.all[0].is_down());
     fail();
-    assert!(servers.all()[0].is_down());
+    assert!(servers.all[0].is_down());
     assert!(!ports(&servers, 9, 3_600 * SECOND).contains(&1), "no request tries it");
     servers.succeeded(0, Success::Check, &metrics);
     assert!(ports(&servers, 3, SECOND).contains(&1));
@@ -119,7 +119,7 @@ fn a_single_server_is_never_left_out() {
         assert!(!attempts.failed(&servers, Fault::Connection, SECOND, &metrics));
     }
     assert_eq!(ports(&servers, 2, SECOND), [1, 1]);
-    assert!(servers.all()[0].is_down(), "its health is shown");
+    assert!(servers.all[0].is_down(), "its health is shown");
 }
 
 #[test]
@@ -129,5 +129,5 @@ fn a_new_policy_keeps_the_health_of_a_server() {
     let (next, _) = servers("['http://127.0.0.1:2', 'http://127.0.0.1:4']");
     let next =
         Servers::new("a.example", &next.backend, Some(&before), &AddressBook::default(), &metrics);
-    assert_eq!(next.all().iter().map(Server::is_down).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(next.all.iter().map(Server::is_down).collect::<Vec<_>>(), [true, false]);
 }

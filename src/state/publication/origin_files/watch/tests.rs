@@ -3,10 +3,7 @@
 use bytes::Bytes;
 
 use super::*;
-use crate::state::publication::origin_files::{
-    access_result::{Refusal, Unreachable},
-    hold::id,
-};
+use crate::state::publication::origin_files::{access_result::Fault, hold::id};
 
 const OPEN: &str = "User-agent: *\nDisallow: /private/\n";
 const OTHER: &str = "User-agent: *\nDisallow: /other/\n";
@@ -19,8 +16,8 @@ fn result(text: &str) -> Fetched {
     let result = match text {
         "-" => AccessResult::NoFile(404),
         "=" => AccessResult::Unchanged,
-        "!" => AccessResult::Unreachable(Unreachable::Status(503)),
-        "?" => AccessResult::Refused(Refusal::Binary),
+        "!" => AccessResult::Failed(Fault::Unreachable(503)),
+        "?" => AccessResult::Failed(Fault::Binary),
         "<" => AccessResult::Document,
         file => AccessResult::File(Bytes::copy_from_slice(file.as_bytes())),
     };
@@ -41,8 +38,8 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 /// The events in short, with the wait in seconds.
-fn shown(progress: &Progress) -> String {
-    format!("{} {}", summary(&progress.events), progress.wait.as_secs())
+fn shown((events, wait): &(Vec<Event>, Duration)) -> String {
+    format!("{} {}", summary(events), wait.as_secs())
 }
 
 fn summary(events: &[Event]) -> String {
@@ -168,11 +165,11 @@ fn vanished_rules_stay_in_force_for_a_day_at_most() {
         // A restart does not begin the day anew.
         let mut watch = Watch::new(watch.known.clone(), Caution::default());
         let progress = watch.settle(result(gone), at(300 + DAY - 90));
-        assert!(summary(&progress.events).contains("still-held"), "{gone:?}: {progress:?}");
-        assert_eq!((progress.wait.as_secs(), &watch.known.file), (90, &rules(OPEN)), "{gone:?}");
+        assert!(summary(&progress.0).contains("still-held"), "{gone:?}: {progress:?}");
+        assert_eq!((progress.1.as_secs(), &watch.known.file), (90, &rules(OPEN)), "{gone:?}");
         // No fetch, no answer: only a file without rules opens the site.
-        assert!(!summary(&watch.settle(result("!"), at(300 + 2 * DAY)).events).contains("expired"));
-        let events = summary(&watch.settle(result(gone), at(300 + 2 * DAY)).events);
+        assert!(!summary(&watch.settle(result("!"), at(300 + 2 * DAY)).0).contains("expired"));
+        let events = summary(&watch.settle(result(gone), at(300 + 2 * DAY)).0);
         assert!(events.starts_with("expired changed"), "{gone:?}: {events}");
         assert_eq!((&watch.known.file, held_file(&watch)), (&after, None), "{gone:?}");
     }
@@ -225,7 +222,7 @@ fn rfc9309_2_3_1_4_an_unknown_file_is_given_up_after_a_day() {
             Watch::new(KnownFile { unknown_since, ..KnownFile::default() }, Caution::default());
         assert!(watch.known.unknown_since.is_some());
         for (seconds, text, expected) in steps {
-            let events = watch.settle(result(text), at(*seconds)).events;
+            let events = watch.settle(result(text), at(*seconds)).0;
             assert_eq!(summary(&events), *expected, "{seconds} {text}");
         }
         assert!(!watch.known.unknown_since.is_some());
@@ -422,10 +419,10 @@ fn the_next_fetch_follows_the_freshness_of_the_response_within_bounds() {
         let fresh_for = fresh_for.map(Duration::from_secs);
         for text in [OPEN, "-", "="] {
             let progress = fresh().settle(Fetched { fresh_for, ..result(text) }, at(0));
-            assert_eq!(progress.wait.as_secs(), wait, "{text} {fresh_for:?}");
+            assert_eq!(progress.1.as_secs(), wait, "{text} {fresh_for:?}");
         }
         // The freshness of a failure has no effect.
         let progress = fresh().settle(Fetched { fresh_for, ..result("!") }, at(0));
-        assert_eq!(progress.wait, FIRST_RETRY);
+        assert_eq!(progress.1, FIRST_RETRY);
     }
 }
