@@ -11,8 +11,7 @@
 mod admission; // room for people at the origin
 mod breaker; // the stop of refusals at a site
 mod capacity; // room in tables whose keys clients choose
-mod collector; // what the other nodes have to hear of
-mod contact; // what a node hears of the others
+mod collector; // what the other nodes have to hear of, and contact with them
 mod key; // what counts together, and at which limit
 mod ladder; // the rung of each crawler
 mod ledger; // fetches of robots.txt

@@ -17,8 +17,7 @@ const SOON: Duration = Duration::from_secs(10);
 /// §2.3.1.2).
 const MOST_HOPS: usize = 5;
 const MOST_CREDITS: usize = 10;
-/// The most crawlers with credits. Beyond it, expired credits go, and all if fewer than half are
-/// expired.
+/// The most crawlers with credits. Beyond it, expired ones go first.
 const MOST_KEYS: usize = 4_096;
 
 /// Whether a status sends a client elsewhere at once (RFC 9110 §15.4).

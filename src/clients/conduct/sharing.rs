@@ -22,8 +22,7 @@ use crate::{
 };
 
 use super::{
-    collector::Collector,
-    contact::Fleet,
+    collector::{Collector, Fleet},
     ledger::{Fetches, Reader},
     observations::Observations,
     site::SiteConduct,

@@ -21,7 +21,7 @@ use crate::{
 use super::{
     admission::Admission,
     breaker::{Breaker, Cause, Refusal},
-    contact::Fleet,
+    collector::Fleet,
     ladder::{Ladder, Move},
     network::Network,
     observations::{BreakerCount, LadderCount, LadderKey, Opening, RungStep},

@@ -12,8 +12,7 @@ use crate::{
 };
 
 use super::{
-    collector::Collector,
-    contact::{Contacts, Fleet},
+    collector::{Collector, Contacts, Fleet},
     key::Key,
     ledger::Ledger,
     limiter::{Limiter, TooSoon},

@@ -49,7 +49,6 @@ pub(super) struct Compiled {
     seen: Vec<Option<SystemTime>>,
 }
 
-/// The lists of each crawler, by its key.
 type OfCrawler = HashMap<Box<str>, Box<[ListId]>>;
 
 impl Compiled {
@@ -88,7 +87,6 @@ struct Listing {
     url: String,
     format: Option<Format>,
     list: Option<List>,
-    /// Whether all entries of the list were read.
     is_complete: bool,
     /// Since when a list of one or two addresses waits for its repetition.
     slight_since: Option<Instant>,

@@ -48,7 +48,8 @@ pub struct Unsent {
 /// The events between this node and the fleet's server. Without a fleet, it is empty.
 #[derive(Debug, Default)]
 pub struct Relay {
-    is_shared: AtomicBool,
+    /// Whether a node of the fleet sends the events of all: this one or another.
+    pub(crate) is_shared: AtomicBool,
     waiting: Mutex<VecDeque<Handed>>,
     kept: Mutex<Vec<Handed>>,
     settled: Mutex<BTreeSet<String>>,
@@ -61,16 +62,6 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Notes whether a node of the fleet sends the events of all: this one or another.
-    pub fn set_shared(&self, is_shared: bool) {
-        self.is_shared.store(is_shared, Ordering::Relaxed);
-    }
-
-    /// Whether a node of the fleet sends the events of all.
-    pub(super) fn is_shared(&self) -> bool {
-        self.is_shared.load(Ordering::Relaxed)
-    }
-
     /// When reports were sent last; `None` unless this node sends those of all.
     pub fn reported(&self) -> Option<BTreeMap<String, i64>> {
         self.can_report.load(Ordering::Relaxed).then(|| self.reported.lock().clone())

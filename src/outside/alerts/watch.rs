@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -65,7 +65,7 @@ pub async fn run(
                 for alarm in &mut alarms {
                     alarm.look(&state, since_start, exits);
                 }
-                if !relay.is_shared() {
+                if !relay.is_shared.load(Ordering::Relaxed) {
                     for Handed { id, webhook, event, .. } in relay.take_back() {
                         if let Some(alarm) = alarms.iter().find(|alarm| alarm.key == webhook) {
                             alarm.send(id, event, metrics);
@@ -153,7 +153,7 @@ impl Alarm {
     ) {
         for event in self.watcher.look(state, Timestamp::now(), since_start) {
             let (id, webhook) = (Message::new_id(), self.key.clone());
-            match relay.is_shared() {
+            match relay.is_shared.load(Ordering::Relaxed) {
                 true => relay.hand_over(Handed { id, webhook, is_own: true, event }),
                 false => self.send(id, event, metrics),
             }

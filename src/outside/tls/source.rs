@@ -9,7 +9,6 @@ use crate::{
 
 use super::pair::{Fault, Pair};
 
-/// The files of one certificate, and what was last read from them.
 #[derive(Debug)]
 pub(super) struct Source {
     files: CertificateFiles,

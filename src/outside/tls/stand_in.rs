@@ -11,7 +11,6 @@ use super::pair::Pair;
 /// The most names; more would not fit into a handshake's first packets.
 const MOST_NAMES: usize = 100;
 
-/// A certificate for these hosts that Beadle signs itself.
 pub(super) fn for_hosts(hosts: &[String]) -> Result<Pair, String> {
     let hosts: Vec<String> = hosts.iter().take(MOST_NAMES).cloned().collect();
     let failed = |error: rcgen::Error| error.to_string();

@@ -1,6 +1,6 @@
 //! The certificates of a listener by name.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use arc_swap::ArcSwap;
 use rustls::{
@@ -49,7 +49,7 @@ impl Table {
 }
 
 /// The choice of a certificate in a handshake. Its table is swapped whole.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Resolver(ArcSwap<Table>);
 
 impl Resolver {
@@ -61,13 +61,6 @@ impl Resolver {
 impl ResolvesServerCert for Resolver {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         self.0.load().find(hello.server_name(), hello.signature_schemes()).cloned()
-    }
-}
-
-impl fmt::Debug for Resolver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let table = self.0.load();
-        f.debug_list().entries(table.by_name.keys()).finish()
     }
 }
 

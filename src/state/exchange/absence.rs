@@ -10,7 +10,6 @@ use crate::state::{
 /// How long a start waits for the nodes that it found.
 const JOIN: Duration = Duration::from_millis(1_500);
 
-/// Who is not here, and until when that counts.
 #[derive(Debug)]
 pub(super) struct Absence {
     has_past: bool,

@@ -296,7 +296,11 @@ impl Member {
         self.answered(began.steady);
         if is_leased {
             self.progress.has_lease = answer.lease.as_deref() == Some(self.gossip.run.as_str());
-            self.handles.fellowship.alerts.set_shared(answer.lease.is_some());
+            self.handles
+                .fellowship
+                .alerts
+                .is_shared
+                .store(answer.lease.is_some(), Ordering::Relaxed);
         }
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };
@@ -384,7 +388,7 @@ async fn watch(handles: Handles, excuses: bool) {
         if is_alone != was_alone {
             was_alone = is_alone;
             if is_alone {
-                handles.fellowship.alerts.set_shared(false);
+                handles.fellowship.alerts.is_shared.store(false, Ordering::Relaxed);
             }
             handles.metrics.fleet_alone(is_alone);
             match is_alone {

@@ -43,7 +43,6 @@ impl Gossip {
         self.waiting.is_empty()
     }
 
-    /// Adds everything that requests changed until `at`.
     pub(super) fn collect(&mut self, told: Told, at: i64) {
         for part in told.split() {
             self.add(part, None, at);
@@ -65,7 +64,6 @@ impl Gossip {
         self.waiting.push_back(Message { number: seq, text, entries });
     }
 
-    /// The messages of the next exchange.
     pub(super) fn next(&self) -> impl Iterator<Item = &Message> {
         self.waiting.iter().take(AT_ONCE)
     }

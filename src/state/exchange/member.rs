@@ -199,7 +199,6 @@ impl Member {
         self.settings.alone == Alone::Excuse
     }
 
-    /// Why this node can't judge by what it hears; nothing if it hears all.
     pub(super) fn absent(&self, now: (i64, Duration)) -> Vec<String> {
         self.absence.reasons(&self.settings.node, now, &self.state.roster)
     }
@@ -243,7 +242,7 @@ impl Member {
         self.progress.has_lease = false;
         self.handles.fellowship.alerts.set_reported(None);
         if self.is_alone() {
-            self.handles.fellowship.alerts.set_shared(false);
+            self.handles.fellowship.alerts.is_shared.store(false, Ordering::Relaxed);
         }
         self.handles.metrics.fleet_failure(failure.code());
         self.dues.pause = (self.dues.pause * 2).clamp(FIRST_PAUSE, LONGEST_PAUSE);

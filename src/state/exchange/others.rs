@@ -79,7 +79,6 @@ impl State {
         is_any_lost
     }
 
-    /// Takes what a new message says about its run and editions.
     pub(super) fn take_statement(&mut self, news: &News) {
         self.roster.note_message(&news.run, news.at);
         if let Some(statement) = &news.serves {

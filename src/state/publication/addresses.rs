@@ -37,7 +37,6 @@ pub struct AddressBook {
 pub struct Addresses {
     current: ArcSwap<Vec<SocketAddr>>,
     next: AtomicUsize,
-    /// The failed look-ups in a row.
     failures: AtomicUsize,
 }
 

@@ -18,7 +18,6 @@ pub type FilesBySite = HashMap<String, OriginFile>;
 pub struct InForce {
     pub(crate) policy: Arc<Policy>,
     pub(crate) rulebook: Arc<Rulebook>,
-    /// The files of the origins, for sites that publish them.
     origin_files: FilesBySite,
 }
 

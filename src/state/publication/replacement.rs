@@ -71,7 +71,6 @@ pub(super) fn comparison(
     })
 }
 
-/// One comparison for each site with `source: policy`.
 struct Rounds {
     sites: Vec<Compared>,
     hosts: KnownHosts,

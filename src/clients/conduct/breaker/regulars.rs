@@ -17,8 +17,7 @@ use super::window::Refusal;
 
 /// The time after which a refused client is a regular.
 pub(super) const LONG: SignedDuration = SignedDuration::from_hours(1);
-/// The most networks that are known. Beyond it, networks without a recent refusal go, and all if
-/// fewer than half are.
+/// The most networks that are known. Beyond it, those without a recent refusal go first.
 const MOST_NETWORKS: usize = 4_096;
 
 /// The refusals under the present rules.

@@ -149,7 +149,6 @@ impl Window {
         }
     }
 
-    /// The refusals of the window, if they open a breaker.
     pub(super) fn alarming(&self, rules: &policy::Breaker) -> Option<Refusals> {
         let total = &self.total;
         let all = total.passed.saturating_add(total.refused);

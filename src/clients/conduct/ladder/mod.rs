@@ -44,8 +44,7 @@ mod climber; // one crawler with its counts
 #[cfg(test)]
 mod tests;
 
-/// The most networks with declared names on the ladder of a site. Beyond it, the ladder forgets
-/// networks on the lowest rung, and all if that frees less than half.
+/// The most networks with declared names. Beyond it, those on the lowest rung go first.
 const MOST_DECLARED: usize = 4_096;
 
 #[derive(Debug, Default)]

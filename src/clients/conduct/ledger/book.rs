@@ -289,7 +289,6 @@ impl Entry {
         Reading { at: self.last, edition: self.edition }
     }
 
-    /// The fetches of this entry, as the caller stores them.
     pub(super) fn fetches(&self, site: &str, name: &str, network: Network) -> Fetches {
         let time = |at| Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
         Fetches {

@@ -27,7 +27,7 @@ use crate::{
 
 use super::{
     capacity::make_room,
-    contact::Fleet,
+    collector::Fleet,
     key::{Key, Limit},
     observations::PaceCount,
 };
@@ -40,8 +40,7 @@ mod tests;
 
 /// The multiple of a pace that all networks under one unconfirmed name may keep together.
 const NETWORKS: u32 = 4;
-/// The most crawlers in the buckets of one pace. Beyond it, the limiter forgets idle crawlers, and
-/// all if fewer than half are idle.
+/// The most crawlers in the buckets of one pace. Beyond it, idle ones go first.
 const MOST_KEYS: usize = 8_192;
 /// The most different limits. Reloads add new ones.
 const MOST_LIMITS: usize = 512;

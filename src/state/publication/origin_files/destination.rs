@@ -65,7 +65,6 @@ pub(super) enum Owner {
 }
 
 impl Destination {
-    /// The robots.txt of a site, at each of its origins.
     pub(super) fn of(site: &WatchedSite) -> Vec<Self> {
         let at = |origin: &Origin| Self {
             origin: origin.clone(),

@@ -29,6 +29,7 @@ pub(in crate::state::publication) struct Caution {
     pub(in crate::state::publication) vanish_after: Duration,
 }
 
+#[cfg(test)]
 impl Default for Caution {
     fn default() -> Self {
         Self {

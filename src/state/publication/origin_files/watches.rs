@@ -134,7 +134,6 @@ impl Watches {
         Some(one.watch.known.file.clone())
     }
 
-    /// Takes the result of a site. Returns the time until the next fetch.
     fn settle(&mut self, number: usize, fetched: Fetched, now: Timestamp) -> Option<Duration> {
         let one = self.sites.get_mut(number).filter(|_| self.is_open)?;
         let code = fetched.result.code();
