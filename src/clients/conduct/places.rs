@@ -55,8 +55,7 @@ impl Waiting {
 }
 
 impl Places<'_> {
-    /// Whether the request has to wait for its turn.
-    pub fn is_early(&self) -> bool {
+    pub(crate) fn is_early(&self) -> bool {
         !self.time_to_turn.is_zero()
     }
 }

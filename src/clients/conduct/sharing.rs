@@ -109,8 +109,7 @@ impl Conduct {
         self.contacts.nodes.store(nodes, Ordering::Relaxed);
     }
 
-    /// Whether this node hears nothing of the others.
-    pub fn is_alone(&self, moment: Moment) -> bool {
+    pub(crate) fn is_alone(&self, moment: Moment) -> bool {
         self.fleet(moment.steady).is_alone
     }
 

@@ -32,8 +32,7 @@ use super::{
 pub struct SiteConduct {
     ladder: Option<Arc<Mutex<Ladder>>>,
     breaker: Option<Arc<Mutex<Switch>>>,
-    /// The room for people at the origin.
-    pub admission: Option<Arc<Admission>>,
+    pub(crate) admission: Option<Arc<Admission>>,
 }
 
 #[derive(Debug)]

@@ -55,12 +55,11 @@ pub struct Early<'r> {
 /// A decision after weighing.
 #[derive(Debug)]
 pub struct Weighed<'r> {
-    /// The decision with the final action and reason.
+    /// With the final action and reason.
     pub decision: Decision<'r>,
     /// Set if the request came too soon for an enforced pace.
     pub early: Option<Early<'r>>,
-    /// A request with a pace, if it passes.
-    pub hop: Option<Hop>,
+    pub(crate) hop: Option<Hop>,
 }
 
 impl Conduct {

@@ -149,8 +149,7 @@ impl Verifier {
         self.report.sources()
     }
 
-    /// Whether names of addresses are looked up.
-    pub const fn looks_up_names(&self) -> bool {
+    pub(crate) const fn looks_up_names(&self) -> bool {
         self.names.is_some()
     }
 

@@ -15,8 +15,7 @@ pub struct Event {
     pub subject: String,
     /// The time at which Beadle noticed it.
     pub at: Timestamp,
-    /// The event in one sentence.
-    pub summary: String,
+    pub(crate) summary: String,
     /// What it is about: `site`, `crawlers`, …
     pub details: Map<String, Value>,
 }

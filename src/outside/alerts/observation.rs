@@ -11,27 +11,21 @@ pub struct State {
     pub refused: Option<Refusal>,
     /// The sites whose origin has a new robots.txt in quarantine, each with what is wrong with it.
     pub quarantined: Vec<(String, &'static str)>,
-    /// The sites with an open breaker.
-    pub open_breakers: Vec<String>,
-    /// The sites where crawlers make room for people.
-    pub crawlers_put_off: Vec<String>,
+    pub(crate) open_breakers: Vec<String>,
+    pub(crate) crawlers_put_off: Vec<String>,
     /// The destinations of records that are not written, `database` or `log`, each with the reason and its
     /// repair.
     pub troubles: Vec<(String, String)>,
-    /// The certificates that listeners present.
-    pub certificates: Vec<tls::Presented>,
-    /// The certificates whose renewal failed.
-    pub not_renewed: Vec<tls::Trouble>,
-    /// The records that were lost since the start.
-    pub lost: u64,
+    pub(crate) certificates: Vec<tls::Presented>,
+    pub(crate) not_renewed: Vec<tls::Trouble>,
+    pub(crate) lost: u64,
     /// What servers in front of Beadle do to its answers.
     pub fronts: Vec<fronts::Trouble>,
     /// What is wrong with the lists of crawlers that the policy follows.
     pub lists: Vec<ListTrouble>,
     /// The crawlers of these lists that the operator has not accepted.
     pub pending: Vec<String>,
-    /// The requests of crawlers since the start.
-    pub tallies: Vec<Tally>,
+    pub(crate) tallies: Vec<Tally>,
 }
 
 /// A refused change of the policy.

@@ -38,8 +38,7 @@ pub struct Receiver {
 /// The answer to a test event.
 #[derive(Clone, Debug)]
 pub struct Tested {
-    /// The receiver, without secrets.
-    pub to: String,
+    pub(crate) to: String,
     pub(crate) answer: Answer,
     pub(crate) milliseconds: u64,
 }

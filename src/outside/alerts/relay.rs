@@ -88,8 +88,7 @@ impl Relay {
         };
     }
 
-    /// Forgets the receivers that this does not keep.
-    pub fn retain(&self, keeps: impl Fn(&str) -> bool) {
+    pub(crate) fn retain(&self, keeps: impl Fn(&str) -> bool) {
         self.troubles.lock().retain(|key, _| keeps(key));
     }
 
@@ -120,8 +119,7 @@ impl Relay {
         self.waiting.lock().retain(|one| !events.iter().any(|other| other.id == one.id));
     }
 
-    /// Notes the events that the server keeps, for this node to send.
-    pub fn keep(&self, events: Vec<Handed>) {
+    pub(crate) fn keep(&self, events: Vec<Handed>) {
         *self.kept.lock() = events;
     }
 

@@ -23,8 +23,7 @@ pub struct Letter {
     /// The subject. Foreign text is escaped here.
     pub subject: String,
     pub(crate) text: String,
-    /// The same as HTML.
-    pub html: Option<String>,
+    pub(crate) html: Option<String>,
 }
 
 /// The answer of a receiver.

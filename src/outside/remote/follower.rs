@@ -54,8 +54,7 @@ impl Follower {
         !matches!(self.now.try_send(()), Err(TrySendError::Closed(())))
     }
 
-    /// The next answer; `None` if the task has failed.
-    pub async fn answer(&mut self) -> Option<Answer> {
+    pub(crate) async fn answer(&mut self) -> Option<Answer> {
         self.answers.recv().await
     }
 }

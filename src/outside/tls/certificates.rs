@@ -40,8 +40,7 @@ pub struct Certificates {
 /// A certificate that a listener presents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Presented {
-    /// Its file, as it is shown.
-    pub file: String,
+    pub(crate) file: String,
     pub(crate) begins: Timestamp,
     pub(crate) ends: Timestamp,
 }
@@ -60,8 +59,7 @@ pub struct Trouble {
 pub struct Wanted {
     pub(crate) acme: Acme,
     pub(crate) host: String,
-    /// The file of chain and key.
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     pub(crate) pair: Option<Arc<Pair>>,
 }
 

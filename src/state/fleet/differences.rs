@@ -9,8 +9,7 @@ use super::presence::Report;
 pub struct Difference {
     /// `policy`, `version` or `edition`.
     pub what: &'static str,
-    /// The site, for an edition.
-    pub site: Option<String>,
+    pub(crate) site: Option<String>,
     /// The values, each with its nodes.
     pub values: BTreeMap<String, Vec<String>>,
 }

@@ -50,8 +50,7 @@ impl Heard {
         run.go_on();
     }
 
-    /// Whether every message of a run up to `number` is known.
-    pub fn has_all(&self, run: &str, number: u64) -> bool {
+    pub(crate) fn has_all(&self, run: &str, number: u64) -> bool {
         number == 0 || self.runs.get(run).is_some_and(|run| run.until >= number)
     }
 

@@ -23,9 +23,8 @@ pub struct Beat {
     pub seq: u64,
     /// The last message of others that was taken in.
     pub read: Position,
-    /// Whether the node has ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub gone: bool,
+    pub(crate) gone: bool,
     /// Whether the node missed others at this server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub apart: bool,

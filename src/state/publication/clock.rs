@@ -117,8 +117,7 @@ impl Clock {
         Moment { leap: self.last.load().leap_at(self.start), ..Moment::at(now) }
     }
 
-    /// The jumps since the last call.
-    pub fn take_leaps(&self) -> Vec<ClockLeap> {
+    pub(crate) fn take_leaps(&self) -> Vec<ClockLeap> {
         let mut jumps = self.jumps.lock();
         let (all, stored) = (jumps.all.len(), jumps.stored);
         jumps.stored = all;

@@ -63,10 +63,8 @@ pub struct Learned {
 /// The ends of an exchange with the other nodes.
 #[derive(Debug)]
 pub struct FleetPort {
-    /// What this node is about to serve.
-    pub announcements: mpsc::UnboundedReceiver<Announcement>,
-    /// What other nodes serve.
-    pub learned: mpsc::Sender<Learned>,
+    pub(crate) announcements: mpsc::UnboundedReceiver<Announcement>,
+    pub(crate) learned: mpsc::Sender<Learned>,
 }
 
 #[derive(Debug)]

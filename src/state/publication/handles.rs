@@ -43,24 +43,18 @@ use super::{
 /// The handles that the publisher shares with the request path.
 #[derive(Clone, Debug)]
 pub struct Handles {
-    /// The published state.
-    pub published: Arc<ArcSwap<Snapshot>>,
-    /// The conduct of clients.
-    pub conduct: Arc<Conduct>,
+    pub(crate) published: Arc<ArcSwap<Snapshot>>,
+    pub(crate) conduct: Arc<Conduct>,
     pub(crate) clock: Arc<Clock>,
     /// The queue of records, editions and fetches for the store.
     pub sink: Arc<Sink>,
     pub(crate) metrics: Arc<Metrics>,
     /// The refusal of the policy file as it is now.
     pub refused: Arc<ArcSwapOption<Refusal>>,
-    /// The certificates of the listeners.
-    pub certificates: Arc<Certificates>,
-    /// The robots.txt of the origins, for the pages for operators.
-    pub origin_reports: OriginReports,
-    /// The exchange with other nodes.
-    pub fellowship: Arc<Fellowship>,
-    /// The rules of origins that the policy replaces.
-    pub replaced: Arc<ArcSwap<ReplacedBySite>>,
+    pub(crate) certificates: Arc<Certificates>,
+    pub(crate) origin_reports: OriginReports,
+    pub(crate) fellowship: Arc<Fellowship>,
+    pub(crate) replaced: Arc<ArcSwap<ReplacedBySite>>,
     /// Hosts below wildcards whose robots.txt a client asked for.
     pub asked: AskedHosts,
     /// The requests that Beadle sends to its own public addresses.

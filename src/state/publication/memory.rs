@@ -47,8 +47,7 @@ pub struct Memory {
     pub editions: Vec<record::Edition>,
     /// The older editions that are not among them yet.
     pub unread: Option<Unread>,
-    /// The sites of hosts.
-    pub hosts: Vec<record::HostPeriod>,
+    pub(crate) hosts: Vec<record::HostPeriod>,
     pub(crate) leaps: Vec<ClockLeap>,
     pub(crate) fetches: Vec<Fetch>,
     pub(crate) quarantine: Vec<Quarantined>,
@@ -126,8 +125,7 @@ impl Memory {
         Some((site.name().to_owned(), Arc::new(Probed { probe, at: row.at, found })))
     }
 
-    /// The clock at `now`, with its jumps before.
-    pub fn clock(&self, now: Timestamp) -> Clock {
+    pub(crate) fn clock(&self, now: Timestamp) -> Clock {
         Clock::after(&self.leaps, now)
     }
 
@@ -143,8 +141,7 @@ impl Memory {
         Chronicle::of(periods(&self.editions), hosts.collect(), unread, now)
     }
 
-    /// The ledger of fetches.
-    pub fn ledger(&self) -> Ledger {
+    pub(crate) fn ledger(&self) -> Ledger {
         Ledger::of(self.fetches.iter().filter_map(|fetch| {
             Some(Fetches {
                 site: fetch.site.to_string(),

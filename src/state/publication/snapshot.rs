@@ -48,11 +48,9 @@ pub struct Snapshot {
 pub struct ServedSite {
     /// How requests go to the servers behind the site.
     pub backend: Arc<policy::Backend>,
-    /// These servers.
-    pub servers: Arc<Servers>,
+    pub(crate) servers: Arc<Servers>,
     pub(crate) conduct: SiteConduct,
-    /// The requests of people.
-    pub people: Arc<People>,
+    pub(crate) people: Arc<People>,
     /// The millisecond since 1970 at which the origin last failed to answer a request; 0 for never.
     last_failure: Arc<AtomicI64>,
     /// What is counted of it.

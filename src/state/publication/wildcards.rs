@@ -27,8 +27,7 @@ const WAITING: usize = 16;
 pub struct AskedHosts(Option<mpsc::Sender<String>>);
 
 impl AskedHosts {
-    /// Takes a host, unless too many wait.
-    pub fn push(&self, host: &str) {
+    pub(crate) fn push(&self, host: &str) {
         if let Some(hosts) = &self.0 {
             drop(hosts.try_send(host.to_owned()));
         }

@@ -69,8 +69,7 @@ pub enum Party {
 /// What an admission tells to the outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// The limit for crawlers now.
-    pub limit: u32,
+    pub(crate) limit: u32,
     /// People's requests that wait for their head.
     pub people: u32,
     pub(crate) crawlers: u32,

@@ -57,8 +57,7 @@ impl Queue {
 }
 
 impl Queued {
-    /// Whether to ask for admission again: it is the next one, or has waited long enough.
-    pub fn may_go(&self, now: Duration) -> bool {
+    pub(crate) fn may_go(&self, now: Duration) -> bool {
         now >= self.until || self.queue.is_next(self.place)
     }
 }

@@ -13,8 +13,7 @@ use super::hold::Hold;
 pub struct OriginReport {
     /// The reason why the origin's file is held and an earlier one stays in force.
     pub held: Option<Hold>,
-    /// The findings about the last good response and its file.
-    pub findings: Vec<Diagnostic>,
+    pub(crate) findings: Vec<Diagnostic>,
 }
 
 /// The reports of all sites with fetches, by name. Clones share them.
@@ -27,8 +26,7 @@ impl OriginReports {
         self.0.lock().get(site).cloned().unwrap_or_default()
     }
 
-    /// The sites whose file is held, by name.
-    pub fn held(&self) -> Vec<(String, Hold)> {
+    pub(crate) fn held(&self) -> Vec<(String, Hold)> {
         let reports = self.0.lock();
         let held = reports.iter().filter_map(|(site, one)| Some((site.clone(), one.held?)));
         let mut held: Vec<_> = held.collect();
