@@ -166,7 +166,6 @@ pub(super) struct Contacts {
 /// The fleet of a request; without one, nothing of it costs a lock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fleet<'a> {
-    /// What the other nodes have to hear of.
     pub(super) collector: Option<&'a Collector>,
     pub(super) is_alone: bool,
     /// Whether it excuses what its rules disallow: another node may have published rules that allow more.

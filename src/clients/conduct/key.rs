@@ -69,12 +69,6 @@ impl Key {
         }
     }
 
-    /// The key of all requests that wait for their turn at a site.
-    pub(super) fn of_waiting(site: &str) -> Self {
-        let (scope, outcome) = (site.to_owned(), Outcome::Unknown);
-        Self { scope, product_token: None, outcome, network: None }
-    }
-
     /// The key of all networks under the same name, if this is the key of one. Invented names have
     /// nothing in common.
     pub(super) fn of_all_networks(&self) -> Option<Self> {

@@ -3,6 +3,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use crate::rules::{
+    crawlers::Outcome,
     enforce::{AppliedLimit, Site},
     policy::PaceMode,
 };
@@ -103,7 +104,9 @@ impl Conduct {
         now: Duration,
     ) -> Result<Waiting, Limited<'r>> {
         let fleet = self.fleet(now);
-        let seat = self.seats.take(Key::of_waiting(&site.name), MOST_WAITING);
+        let (scope, outcome) = (site.name.clone(), Outcome::Unknown);
+        let all = Key { scope, product_token: None, outcome, network: None };
+        let seat = self.seats.take(all, MOST_WAITING);
         let turn = if seat.is_some() { Turn::Later } else { Turn::Now };
         let time = self.limiter.count(&places.throttled, fleet, turn, now)?;
         Ok(Waiting { turn: seat.map(|seat| Box::new((now + time, seat))), room: None })

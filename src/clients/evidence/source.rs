@@ -80,9 +80,6 @@ impl Fetcher {
     }
 
     /// The content at `url`, unless it still has these `validators`.
-    ///
-    /// # Errors
-    /// No response with the status 200 or 304, or too many octets.
     pub(super) async fn fetch(
         &self,
         url: &str,

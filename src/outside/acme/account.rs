@@ -1,13 +1,19 @@
 //! The account at an authority.
 
-use std::{io, path::PathBuf};
+use std::{
+    fs::DirBuilder,
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
 
 use instant_acme::{Account, AccountBuilder, AccountCredentials, Error, NewAccount};
 use serde::{Deserialize, Serialize};
 
-use crate::{base::escape, rules::policy::Acme};
-
-use super::private_file;
+use crate::{
+    base::{escape, whole_file},
+    rules::policy::Acme,
+};
 
 /// The account as its file keeps it. The key in it is secret.
 #[derive(Deserialize, Serialize)]
@@ -71,7 +77,7 @@ fn builder(acme: &Acme) -> Result<AccountBuilder, String> {
 fn keep(acme: &Acme, credentials: AccountCredentials) -> Result<(), String> {
     let kept = Kept { contact: acme.contact.clone(), credentials };
     let text = serde_json::to_vec_pretty(&kept).map_err(|error| error.to_string())?;
-    private_file::write(&file(acme), &text)
+    write_private(&file(acme), &text)
 }
 
 fn file(acme: &Acme) -> PathBuf {
@@ -90,4 +96,38 @@ pub(super) fn said(error: Error) -> String {
         cause = error.source();
     }
     escape::bounded(text.as_bytes(), 500)
+}
+
+/// Replaces a file for this user alone. Missing folders are created. A reader sees the old content or the new one, even
+/// after a power failure.
+pub(super) fn write_private(file: &Path, content: &[u8]) -> Result<(), String> {
+    let folder = file.parent().unwrap_or_else(|| Path::new("."));
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.and_then(|()| whole_file::replace(file, content, |_| Ok(())))
+        .map_err(|error| format!("{}: {error}", escape::path(file)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_for_this_user_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a/b/account.json");
+        for content in ["first", "second"] {
+            write_private(&file, content.as_bytes()).expect("it can be written");
+            assert_eq!(fs::read_to_string(&file).expect("a file"), content);
+            // An attempt that was cut off.
+            let name = format!("account.json.{}.new", std::process::id());
+            fs::write(file.with_file_name(name), "half").expect("ours");
+        }
+        let mode =
+            |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!(mode(&file), 0o600);
+        assert_eq!(mode(&folder.path().join("a")), 0o700);
+        assert_eq!(mode(&folder.path().join("a/b")), 0o700);
+    }
 }

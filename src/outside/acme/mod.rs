@@ -15,6 +15,5 @@ pub use self::task::run;
 
 mod account; // the account at an authority
 mod order; // one order
-mod private_file; // files for this user alone, written whole
 mod schedule; // when to renew and when to try again: pure
 mod task; // the task that keeps all certificates young

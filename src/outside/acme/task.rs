@@ -14,7 +14,7 @@ use crate::{
 use super::{
     account,
     order::{self, Fault},
-    private_file, schedule,
+    schedule,
 };
 
 /// The longest time between two looks at the certificates.
@@ -203,7 +203,7 @@ async fn order(
     if !pair.covers(host) {
         return Err(format!("the authority issued a certificate that is not for {host}"));
     }
-    private_file::write(&wanted.file, text.as_bytes())?;
+    account::write_private(&wanted.file, text.as_bytes())?;
     Ok(pair)
 }
 

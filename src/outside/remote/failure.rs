@@ -119,5 +119,3 @@ impl fmt::Display for Failure {
         }
     }
 }
-
-impl std::error::Error for Failure {}

@@ -339,7 +339,7 @@ impl Member {
     }
 
     fn show(&self) {
-        let is_up = self.link.is_some() && self.trouble.code.is_none();
+        let is_up = self.link.is_some() && self.trouble.is_none();
         let metrics = &self.handles.metrics;
         let now = self.fleet_time(self.moment());
         let (nodes, lag) = now.map_or((0, 0), |(now, _)| {
@@ -363,7 +363,7 @@ impl Member {
                  of before goes on"
             ));
         }
-        if let Some(code) = self.trouble.code {
+        if let Some((code, _)) = self.trouble {
             troubles.push(format!("{}: {code}", self.settings.address));
         }
         let shown = self.handles.fellowship.troubles.load();

@@ -56,7 +56,8 @@ pub(super) struct Member {
     pub(super) written: HashSet<String>,
     pub(super) dues: Dues,
     pub(super) kept: Kept,
-    pub(super) trouble: Trouble,
+    /// The code of the present trouble with the server, and since when, by the steady clock.
+    pub(super) trouble: Option<(&'static str, Duration)>,
 }
 
 #[derive(Debug, Default)]
@@ -111,12 +112,6 @@ pub(super) struct Dues {
     pause: Duration,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Trouble {
-    pub(super) code: Option<&'static str>,
-    since: Duration,
-}
-
 impl Member {
     pub(super) fn new(
         settings: Settings,
@@ -150,7 +145,7 @@ impl Member {
             written: HashSet::new(),
             dues: Dues::default(),
             kept: Kept::default(),
-            trouble: Trouble::default(),
+            trouble: None,
         }
     }
 
@@ -206,8 +201,8 @@ impl Member {
     pub(super) fn answered(&mut self, began: Duration) {
         self.dues.pause = Duration::ZERO;
         self.progress.answered = self.fleet_time(self.moment()).map(|(now, _)| (now, began));
-        if self.trouble.code.take().is_some() {
-            let seconds = began.saturating_sub(self.trouble.since).as_secs();
+        if let Some((_, since)) = self.trouble.take() {
+            let seconds = began.saturating_sub(since).as_secs();
             tracing::info!(code = "fleet.back", seconds, "the fleet's server answers again");
         }
     }
@@ -227,11 +222,10 @@ impl Member {
             // A start does not wait for a server that is away.
             self.progress.loaded = None;
         }
-        if self.trouble.code != Some(failure.code()) && !(is_move && self.trouble.code.is_none()) {
-            if self.trouble.code.is_none() {
-                self.trouble.since = steady;
-            }
-            self.trouble.code = Some(failure.code());
+        let is_known = self.trouble.is_some_and(|(code, _)| code == failure.code());
+        if !is_known && !(is_move && self.trouble.is_none()) {
+            let since = self.trouble.map_or(steady, |(_, since)| since);
+            self.trouble = Some((failure.code(), since));
             tracing::warn!(
                 code = failure.code(),
                 server = %self.settings.address,

@@ -80,7 +80,11 @@ impl Round<'_> {
     pub(super) fn commands(&self) -> (Pipeline, usize) {
         let mut all = Pipeline::new();
         all.cmd("HVALS").arg(&self.keys.beats);
-        self.write_editions(&mut all);
+        for (id, bytes) in &self.editions {
+            let key = self.keys.edition(id);
+            all.cmd("SET").arg(&key).arg(bytes.as_ref()).arg("NX");
+            all.cmd("PEXPIRE").arg(&key).arg(WEEK + DAY);
+        }
         self.write_registers(&mut all);
         for message in self.gossip.next() {
             let mut add = cmd("XADD");
@@ -122,14 +126,6 @@ impl Round<'_> {
         all.add_command(read.arg(&self.keys.news).arg(self.cursor.to_string()).clone());
         all.cmd("TIME");
         (all, writes)
-    }
-
-    fn write_editions(&self, all: &mut Pipeline) {
-        for (id, bytes) in &self.editions {
-            let key = self.keys.edition(id);
-            all.cmd("SET").arg(&key).arg(bytes.as_ref()).arg("NX");
-            all.cmd("PEXPIRE").arg(&key).arg(WEEK + DAY);
-        }
     }
 
     fn write_registers(&self, all: &mut Pipeline) {

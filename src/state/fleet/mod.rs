@@ -16,8 +16,7 @@
 mod clocks; // the time of the fleet
 mod differences; // where nodes differ
 mod heard; // messages taken in, and gaps
-mod news; // one message
-mod notice; // an event on its way to the node that sends it
+mod news; // one message, and an event on its way to the node that sends it
 mod presence; // nodes: beats and reports
 pub mod registers; // what a new node reads
 mod roster; // who is there, and how far it was heard
@@ -30,8 +29,7 @@ pub use self::{
     clocks::Clocks,
     differences::{Difference, differences},
     heard::Heard,
-    news::{News, VERSION, json},
-    notice::Notice,
+    news::{News, Notice, VERSION, json},
     presence::{Beat, Position, Report},
     roster::{Ends, LIVE, RECENT, Roster, Silent},
     statements::{Served, Statement, Statements},

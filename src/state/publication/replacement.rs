@@ -18,7 +18,6 @@ use crate::{
 
 use super::origin_files::{self, Clients, KnownHosts, WatchedSite};
 
-/// What requests to origins tell.
 const PURPOSE: &str = "robots.txt of the origin, compared with the policy";
 /// The time from a start or a reload to the fetches: an origin may just be starting up.
 const DELAY: Duration = Duration::from_secs(2);

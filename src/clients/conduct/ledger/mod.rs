@@ -268,13 +268,9 @@ impl Readings {
 /// excuse them equally, and the later fetch counts for longer. The later one may be of an edition that is
 /// not in force here, if it was at another node.
 fn is_worth_keeping(site: Option<&Site>, older: &Entry, newer: &Entry) -> bool {
-    let are_equivalent =
-        || site.is_some_and(|site| is_current(site, older) && is_current(site, newer));
+    let is_current =
+        |site: &Site| [older, newer].iter().all(|fetch| site.timeline.is_current(fetch.edition));
+    let are_equivalent = || site.is_some_and(is_current);
     let was_confirmed = older.is_confirmed() && !newer.is_confirmed();
     was_confirmed || (older.edition != newer.edition && !are_equivalent())
-}
-
-/// Whether a fetch is of the edition in force or an equivalent one.
-fn is_current(site: &Site, entry: &Entry) -> bool {
-    site.timeline.is_current(entry.edition)
 }

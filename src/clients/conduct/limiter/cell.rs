@@ -66,9 +66,7 @@ struct Idle {
 impl Cell {
     /// Adds a request at `now`, if the bucket has room. It remembers when it was empty if it
     /// `may_hear_late` of other requests.
-    ///
-    /// # Errors
-    /// The bucket is full for this time, and the request does not count.
+    /// Else it does not count, and the error is the time for which the bucket is full.
     pub(super) fn charge(
         &mut self,
         rate: Rate,

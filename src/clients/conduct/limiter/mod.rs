@@ -96,10 +96,8 @@ struct Cells {
 }
 
 impl Limiter {
-    /// Counts a request of a crawler against `pace`. `now` is the time of a monotonic clock.
-    ///
-    /// # Errors
-    /// The request comes too soon and does not count.
+    /// Counts a request of a crawler against `pace`, by a monotonic clock. One that comes too soon does not
+    /// count.
     pub(super) fn check(
         &self,
         key: &Key,
@@ -118,9 +116,7 @@ impl Limiter {
     /// The time until a request has its turn under limits of the operator. Nothing counts.
     ///
     /// A node that is alone takes its part of each limit.
-    ///
-    /// # Errors
-    /// A limit refuses the request: if several do, the one with the longest wait.
+    /// Of several limits that refuse the request, the one with the longest wait is the error.
     pub(super) fn time_to_turn<'r>(
         &self,
         limits: &[(Key, AppliedLimit<'r>)],
@@ -144,9 +140,7 @@ impl Limiter {
     }
 
     /// Counts a request against limits of the operator. Returns the time until it has its turn.
-    ///
-    /// # Errors
-    /// Some of them refuse it as in [`Self::time_to_turn`], and it counts for none.
+    /// If some refuse it as in [`Self::time_to_turn`], it counts for none.
     pub(super) fn count<'r>(
         &self,
         limits: &[(Key, AppliedLimit<'r>)],
@@ -210,7 +204,11 @@ impl Limiter {
         }
         let mut by_limit = self.by_limit.write();
         if by_limit.len() >= MOST_LIMITS && !by_limit.contains_key(&limit) {
-            by_limit.retain(|_, cells| cells.forget_idle(now) > 0);
+            by_limit.retain(|_, cells| {
+                let mut by_key = cells.by_key.lock();
+                by_key.retain(|_, cell| !cell.is_idle(cells.rate, now));
+                !by_key.is_empty()
+            });
             if by_limit.len() >= MOST_LIMITS {
                 by_limit.clear();
             }
@@ -229,12 +227,5 @@ impl Cells {
         }
         make_room(&mut by_key, key, MOST_KEYS, |cell| !cell.is_idle(self.rate, now));
         change(by_key.entry(key.clone()).or_default())
-    }
-
-    /// Forgets idle crawlers. Returns the number of the others.
-    fn forget_idle(&self, now: Duration) -> usize {
-        let mut by_key = self.by_key.lock();
-        by_key.retain(|_, cell| !cell.is_idle(self.rate, now));
-        by_key.len()
     }
 }

@@ -36,11 +36,6 @@ impl KnownHosts {
         let covering = self.0.iter().filter_map(|(one, all)| Some((specificity(one)?, all)));
         covering.max_by_key(|(specificity, _)| *specificity).and_then(|(_, all)| all.first())
     }
-
-    fn origin_at(&self, host: &str, port: u16) -> Option<&Origin> {
-        let mut origins = self.0.iter().flat_map(|(_, origins)| origins);
-        origins.find(|origin| is_at(origin, host, port))
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,9 +76,7 @@ impl Destination {
     }
 
     /// The destination of a redirect from here. The client checks the address of a foreign server.
-    ///
-    /// # Errors
-    /// The Location is invalid, or no client may follow it.
+    /// The Location may be invalid, or one that no client may follow.
     pub(super) fn redirected(
         &self,
         location: Option<&[u8]>,
@@ -107,7 +100,10 @@ impl Destination {
         let named = || hosts.origin(&with_port).or_else(|| hosts.origin(name));
         let known = match self.owner {
             Owner::Policy if is_here => Some(&self.origin),
-            Owner::Policy => named().or_else(|| hosts.origin_at(name, port)),
+            Owner::Policy => {
+                let mut all = hosts.0.iter().flat_map(|(_, origins)| origins);
+                named().or_else(|| all.find(|origin| is_at(origin, name, port)))
+            }
             Owner::Foreign => named(),
         };
         let (owner, origin) = match known {
