@@ -222,8 +222,8 @@ impl Member {
             // A start does not wait for a server that is away.
             self.progress.loaded = None;
         }
-        let is_known = self.trouble.is_some_and(|(code, _)| code == failure.code());
-        if !is_known && !(is_move && self.trouble.is_none()) {
+        let is_told = self.trouble.map_or(is_move, |(code, _)| code == failure.code());
+        if !is_told {
             let since = self.trouble.map_or(steady, |(_, since)| since);
             self.trouble = Some((failure.code(), since));
             tracing::warn!(

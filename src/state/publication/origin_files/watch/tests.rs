@@ -225,7 +225,7 @@ fn rfc9309_2_3_1_4_an_unknown_file_is_given_up_after_a_day() {
             let events = watch.settle(result(text), at(*seconds)).0;
             assert_eq!(summary(&events), *expected, "{seconds} {text}");
         }
-        assert!(!watch.known.unknown_since.is_some());
+        assert!(watch.known.unknown_since.is_none());
     }
 }
 
