@@ -7,7 +7,7 @@ use std::{
 
 use crate::formats::robots::{Matcher, Record, RobotsTxt, Scope};
 
-use super::row::{Comparison, Row, State, Verdict, word};
+use super::row::{Comparison, Row, State, Verdict};
 
 /// What changes from one file to the other, for the crawlers that either names and for `*`, every
 /// other crawler.
@@ -22,16 +22,8 @@ pub fn files(site: Option<&str>, before: &RobotsTxt, after: &RobotsTxt) -> Compa
     // The rows of a class follow each other.
     let mut classes: Vec<(Arc<[String]>, Vec<Row>)> = Vec::new();
     for row in found.rows {
-        let change = Row {
-            site: site.clone(),
-            product_tokens: Arc::default(),
-            except: Arc::default(),
-            path: Some(row.pattern),
-            what: word(row.after.access),
-            before: State::verdict(row.before.access, row.before.rule.as_ref(), None),
-            after: State::verdict(row.after.access, row.after.rule.as_ref(), None),
-            example: Some(row.path),
-        };
+        let (site, product_tokens) = (site.clone(), Arc::default());
+        let change = Row { site, product_tokens, ..Row::from(&row) };
         match classes.last_mut().filter(|(tokens, _)| *tokens == row.tokens) {
             Some((_, rows)) => rows.push(change),
             None => classes.push((row.tokens, vec![change])),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use super::difference::Difference;
 use crate::{
     base::escape,
     formats::robots::{Access, Rule},
@@ -128,6 +129,22 @@ impl Row {
     }
 }
 
+impl From<&Difference> for Row {
+    fn from(found: &Difference) -> Self {
+        let Difference { tokens, pattern, path, before, after } = found;
+        Self {
+            site: None,
+            product_tokens: Arc::clone(tokens),
+            except: Arc::default(),
+            path: Some(pattern.clone()),
+            what: word(after.access),
+            before: State::verdict(before.access, before.rule.as_ref(), None),
+            after: State::verdict(after.access, after.rule.as_ref(), None),
+            example: Some(path.clone()),
+        }
+    }
+}
+
 impl State {
     /// The value, or none for an empty text.
     pub(super) fn of(text: String) -> Self {
@@ -243,8 +260,10 @@ pub struct Told {
     pub before: String,
     /// After.
     pub after: String,
-    /// The rules that decide, before and after.
-    pub by: Option<String>,
+    /// The rules that decide before and after, if a rule does.
+    pub rules: Option<[String; 2]>,
+    /// One of the paths, unless it is the subject.
+    pub example: Option<String>,
 }
 
 impl Told {
@@ -254,16 +273,15 @@ impl Told {
         let crawlers = crawlers(row);
         if let (State::Verdict(before), State::Verdict(after)) = (&row.before, &row.after) {
             let subject = path.unwrap_or_default();
-            let mut by = format!("before {}, after {}", rule(before), rule(after));
-            if let Some(example) = row.example.as_ref().filter(|example| **example != subject) {
-                by.push_str(&format!("; such as {}", escape::shown(example.as_bytes())));
-            }
+            let rules = Some([rule(before), rule(after)]);
+            let example = row.example.as_ref().filter(|example| **example != subject);
+            let example = example.map(escape::shown);
             let verdict = |one: &Verdict| match &one.action {
                 Some(action) => format!("{} ({})", one.verdict, escape::shown(action)),
                 None => one.verdict.to_owned(),
             };
             let (before, after) = (verdict(before), verdict(after));
-            return Self { crawlers, subject, before, after, by: Some(by) };
+            return Self { crawlers, subject, before, after, rules, example };
         }
         let value = |state: &State| match state {
             State::Value(text) => escape::shown(text),
@@ -275,13 +293,22 @@ impl Told {
             (_, Some(_)) => "violations get".to_owned(),
             (what, None) => what.to_owned(),
         };
-        Self { crawlers, subject, before: value(&row.before), after: value(&row.after), by: None }
+        let (before, after) = (value(&row.before), value(&row.after));
+        Self { crawlers, subject, before, after, rules: None, example: None }
+    }
+
+    /// The rules that decide, as one text.
+    pub fn by(&self) -> Option<String> {
+        let [before, after] = self.rules.as_ref()?;
+        let example = self.example.as_ref().map(|example| format!("; such as {example}"));
+        Some(format!("before {before}, after {after}{}", example.unwrap_or_default()))
     }
 }
 
 fn change(row: &Row) -> Vec<String> {
-    let Told { subject, before, after, by, .. } = Told::of(row);
-    let by = by.map(|by| format!("    {by}"));
+    let told = Told::of(row);
+    let by = told.by().map(|by| format!("    {by}"));
+    let Told { subject, before, after, .. } = told;
     std::iter::once(format!("{subject:<28} {before} -> {after}")).chain(by).collect()
 }
 

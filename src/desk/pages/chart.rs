@@ -22,15 +22,12 @@ const SIZES: [Size; 2] = [
 const STEP: usize = 4;
 const HEIGHT: u64 = 16;
 
-/// One period.
 pub(super) struct Bar {
     /// Numbers from the bottom to the top, with their classes.
     pub(super) parts: Vec<(&'static str, u64)>,
-    /// The name below the bar.
     pub(super) label: String,
     /// What is told about the bar that is pointed at.
     pub(super) text: String,
-    /// Where a click leads.
     pub(super) link: String,
     /// Whether it has only a part of its period.
     pub(super) is_partial: bool,
@@ -48,7 +45,6 @@ struct Size {
     labels: usize,
 }
 
-/// A bar of a share.
 pub(super) fn bar(part: u64, whole: u64) -> String {
     let percent = percent(part, whole);
     format!(

@@ -4,7 +4,6 @@ use askama::Template;
 use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::StatusCode,
-    response::IntoResponse,
 };
 
 use super::{
@@ -39,7 +38,6 @@ use crate::{
 /// The title of the page about a name that nobody knows.
 pub(super) const NO_CRAWLER: &str = "No such crawler";
 
-/// The most rows of a table.
 const ROWS: usize = 20;
 
 #[derive(Template)]
@@ -68,13 +66,11 @@ struct Page {
     bundle: Option<Bundle>,
 }
 
-/// The evidence bundle: where it is, and the command that makes it.
 struct Bundle {
     link: String,
     command: String,
 }
 
-/// The answers of the database.
 struct Answers {
     faults: Vec<String>,
     score: score::Answers,
@@ -111,7 +107,7 @@ pub(super) async fn page(
     let score = Score::of(&answers.score, published.rulebook.catalogue());
     let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
     let wanted = OfSite { days: days.condition(), site: wanted.site };
-    Ok(html(&scorecard(&view, &answers, &score, &wanted, days, sites)).into_response())
+    Ok(html(&scorecard(&view, &answers, &score, &wanted, days, sites)))
 }
 
 /// The answers about the crawler of this name. A name that nobody knows is refused in a sentence.
@@ -131,9 +127,7 @@ fn answers(
             Err(Refusal::Store(error)) => return Err(error),
         },
     };
-    let mut faults = Vec::new();
-    let named = site.as_deref().map(|site| Names::from(rulebook).site(store, site));
-    let site = words::known(named, &mut faults)?.or(site);
+    let (site, faults) = words::known_site(store, rulebook, site)?;
     let question = Question {
         site: site.clone(),
         product_token: Some(token.clone()),
@@ -169,7 +163,7 @@ fn scorecard<'a>(
     let (document, since) = (document(score), exact(score.span.from));
     let has_requests = score.now.all.requests > 0;
     let mut sections = document.sections.into_iter();
-    let figures = sections.next().filter(|_| has_requests).map(|one| Part::of(one, &[]));
+    let figures = sections.next().filter(|_| has_requests).map(Part::of);
     // The chart says what the section about times says.
     let rest = sections.skip(usize::from(has_requests));
     Page {
@@ -190,10 +184,7 @@ fn scorecard<'a>(
                 ))
             })
         }),
-        parts: rest
-            .map(|one| Part::of(one, &[]))
-            .chain(places(answers, recorded, site, &since))
-            .collect(),
+        parts: rest.map(Part::of).chain(places(answers, recorded, site, &since)).collect(),
         faults: answers.faults.clone(),
         violations: link::violations(&own(&[
             ("crawler", recorded),

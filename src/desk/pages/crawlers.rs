@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     link::{self, Link},
     span::Days,
     time::exact,
-    words::known,
+    words::known_site,
 };
 use crate::{
     base::escape::shown,
@@ -23,12 +23,10 @@ use crate::{
         Tally,
         number::{grouped, share},
         review::{Answers, CrawlerRow, Review},
-        terms::Names,
     },
     rules::crawlers::Purpose,
 };
 
-/// The most rows.
 const ROWS: usize = 200;
 /// The filter for programs that the catalogue does not know.
 const UNKNOWN: &str = "unknown";
@@ -50,32 +48,17 @@ struct Page {
     lead: Vec<String>,
     faults: Vec<String>,
     spans: Vec<Link>,
-    days: String,
-    sort: &'static str,
+    wanted: Wanted,
     sites: Vec<Choice>,
     purposes: Vec<Choice>,
-    is_filtered: bool,
-    all: String,
-    columns: Vec<Column>,
     rows: Vec<Row>,
     more: String,
 }
 
-/// An option of the filter.
 pub(super) struct Choice {
     pub(super) value: String,
     pub(super) name: String,
     pub(super) is_here: bool,
-}
-
-/// The heading of a column, which sorts by it.
-struct Column {
-    name: &'static str,
-    link: String,
-    is_number: bool,
-    is_here: bool,
-    /// The order of the column, for screen readers.
-    order: &'static str,
 }
 
 pub(super) struct Row {
@@ -153,9 +136,7 @@ pub(super) async fn page(
     let published = live.handles.published.load_full();
     let rulebook = std::sync::Arc::clone(&published.rulebook);
     let asked = ask(&view, move |store| {
-        let mut faults = Vec::new();
-        let named = site.as_deref().map(|site| Names::from(&*rulebook).site(store, site));
-        let site = known(named, &mut faults)?.or(site);
+        let (site, faults) = known_site(store, &rulebook, site)?;
         Ok((Answers::of(store, span, site)?, faults))
     });
     let (answers, unknown) = asked.await?;
@@ -179,39 +160,44 @@ pub(super) async fn page(
         lead: review.lead(),
         faults,
         spans: days.links(|days| Wanted { days: days.to_owned(), ..wanted.clone() }.link()),
-        sort: order.key,
         sites: choices(sites, &wanted.site, "all sites"),
         purposes: choices(purposes(&here).into_iter(), &wanted.purpose, "all purposes"),
-        is_filtered: !(wanted.site.is_empty() && wanted.purpose.is_empty()),
-        all: Wanted { site: String::new(), purpose: String::new(), ..wanted.clone() }.link(),
-        columns: ORDERS.iter().map(|one| column(one, order, &wanted)).collect(),
         rows: rows
             .iter()
             .take(ROWS)
             .map(|one| row(&review, one, &wanted.days, &wanted.site))
             .collect(),
         more: grouped(rows.len().saturating_sub(ROWS) as u64),
-        days: wanted.days.clone(),
+        wanted,
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
 impl Wanted {
-    /// The page with these conditions.
     fn link(&self) -> String {
         let Self { days, site, purpose, sort } = self;
         let conditions = [("days", days), ("site", site), ("purpose", purpose), ("sort", sort)];
         link::with_query("/crawlers", &conditions.map(|(name, value)| (name, value.as_str())))
     }
 
-    /// What is wrong with the purpose.
+    fn is_filtered(&self) -> bool {
+        !(self.site.is_empty() && self.purpose.is_empty())
+    }
+
+    fn unfiltered(&self) -> String {
+        Self { site: String::new(), purpose: String::new(), ..self.clone() }.link()
+    }
+
+    fn sorted_by(&self, key: &str) -> String {
+        Self { sort: key.to_owned(), ..self.clone() }.link()
+    }
+
     fn unknown_purpose(&self) -> Option<String> {
         let purpose = condition(&self.purpose)?.to_ascii_lowercase();
         let is_known = purpose == UNKNOWN || Purpose::from_name(&purpose).is_some();
         (!is_known).then(|| format!("No crawlers have the purpose '{}'.", shown(&purpose)))
     }
 
-    /// What is wrong with the order.
     fn unknown_order(&self) -> Option<String> {
         let is_known = ORDERS.iter().any(|order| order.key == self.sort);
         let keys = ORDERS.iter().map(|order| order.key).filter(|key| !key.is_empty());
@@ -259,17 +245,6 @@ pub(super) fn choices<'a>(
         choices.push(choice(here));
     }
     choices
-}
-
-fn column(one: &Order, order: &Order, wanted: &Wanted) -> Column {
-    let is_number = !matches!(one.of, Of::Name);
-    Column {
-        name: one.heading,
-        link: Wanted { sort: one.key.to_owned(), ..wanted.clone() }.link(),
-        is_number,
-        is_here: one.key == order.key,
-        order: if is_number { "descending" } else { "ascending" },
-    }
 }
 
 /// The row of a crawler, with links that have these days and this site.

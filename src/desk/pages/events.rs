@@ -61,7 +61,6 @@ const HELLO: &str = "retry: 1000\n\n";
 
 static STREAMS: Semaphore = Semaphore::const_new(MOST);
 
-/// The record after which a new stream begins.
 #[derive(Deserialize)]
 pub(super) struct Start {
     after: Option<u64>,
@@ -104,7 +103,6 @@ pub(super) async fn stream(
     (fields, Body::from_stream(chunks)).into_response()
 }
 
-/// One stream.
 struct Follower {
     view: View,
     filter: Filter,
@@ -184,7 +182,6 @@ impl Follower {
     }
 }
 
-/// The records after one of them.
 struct News {
     listing: Listing,
     /// Whether records between are left out.

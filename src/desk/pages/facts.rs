@@ -1,6 +1,5 @@
 //! Facts with their names, in groups.
 
-/// Facts under a heading.
 pub(super) struct Group {
     pub(super) name: String,
     /// What is to be said about all of them; empty for nothing.
@@ -18,12 +17,10 @@ pub(super) struct Fact {
     pub(super) link: String,
 }
 
-/// Facts under this heading.
 pub(super) fn group(name: impl Into<String>, facts: Vec<Fact>) -> Group {
     Group { name: name.into(), note: "", facts }
 }
 
-/// A fact with one value.
 pub(super) fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
     Fact { name: name.into(), values: vec![value.into()], class: "", link: String::new() }
 }
@@ -37,7 +34,6 @@ pub(super) fn list(name: &str, values: impl IntoIterator<Item = String>, none: &
     Fact { values, ..fact(name, "") }
 }
 
-/// `yes` or `no`.
 pub(super) const fn yes(is: bool) -> &'static str {
     if is { "yes" } else { "no" }
 }

@@ -15,7 +15,6 @@ use crate::{
     },
 };
 
-/// What every page has around its content.
 pub(super) struct Frame {
     pub(super) pages: Vec<Link>,
     pub(super) has_login: bool,
@@ -55,7 +54,6 @@ impl IntoResponse for Instead {
 /// The reason why the database has no answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// The policy names none.
     NoDatabase,
     /// It can't be read; holds the reason.
     Unreadable(String),
@@ -141,7 +139,6 @@ pub(super) fn condition(text: &str) -> Option<String> {
 }
 
 impl Frame {
-    /// The frame of the page with this path.
     pub(super) fn new(view: &View, here: &str) -> Self {
         let page = |path, name| Link { is_here: path == here, ..Link::to(path, name) };
         let pages = vec![

@@ -28,7 +28,6 @@ const LATELY: SignedDuration = SignedDuration::from_mins(5);
 /// The group with a button for a test event.
 pub(super) const ALERTS: &str = "Alerts";
 
-/// The state of the program.
 pub(super) struct Health {
     pub(super) troubles: Vec<Trouble>,
     pub(super) groups: Vec<Group>,
@@ -42,7 +41,6 @@ pub(super) struct Trouble {
     pub(super) link: Option<Link>,
 }
 
-/// The origin of a site.
 pub(super) struct Origin {
     pub(super) site: String,
     pub(super) origin: String,
@@ -53,7 +51,6 @@ pub(super) struct Origin {
     pub(super) breaker: &'static str,
 }
 
-/// The state of the program now.
 pub(super) fn health(live: &Live, now: Timestamp) -> Health {
     let published = live.handles.published.load();
     let state = live.handles.state();

@@ -4,7 +4,6 @@ use url::form_urlencoded::{Serializer, byte_serialize};
 
 use crate::records::{record::Violation, tally::Claimant};
 
-/// A link.
 pub(super) struct Link {
     pub(super) path: String,
     pub(super) name: String,
@@ -31,7 +30,6 @@ pub(super) fn with_query(path: &str, conditions: &[(&str, &str)]) -> String {
     }
 }
 
-/// The violations by impostors of a crawler since a day.
 pub(super) fn impostors(product_token: &str, site: &str, since: &str) -> String {
     let [_, only] = Claimant::WORDS;
     let conditions =
@@ -39,7 +37,6 @@ pub(super) fn impostors(product_token: &str, site: &str, since: &str) -> String 
     violations(&conditions)
 }
 
-/// The page of a crawler, with these conditions.
 pub(super) fn crawler(product_token: &str, conditions: &[(&str, &str)]) -> String {
     below_crawler(product_token, "", conditions)
 }
@@ -59,27 +56,22 @@ pub(super) fn below_crawler(
     with_query(&format!("/crawlers/{name}{rest}"), conditions)
 }
 
-/// The page of a site's robots.txt.
 pub(super) fn robots(site: &str) -> String {
     format!("/robots/{}", segment(site))
 }
 
-/// The page of a site's file in quarantine.
 pub(super) fn quarantine(site: &str) -> String {
     format!("{}/quarantine", robots(site))
 }
 
-/// The page of an edition of a site's robots.txt.
 pub(super) fn edition(site: &str, edition: &str) -> String {
     format!("/robots/{}/{}", segment(site), segment(edition))
 }
 
-/// The page of a violation.
 pub(super) fn violation(id: &str) -> String {
     format!("/violations/{}", segment(id))
 }
 
-/// The violations with these conditions.
 pub(super) fn violations(conditions: &[(&str, &str)]) -> String {
     with_query("/violations", conditions)
 }

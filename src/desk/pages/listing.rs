@@ -6,7 +6,7 @@ use std::{
 };
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 use serde::Serialize;
 
 use super::{
@@ -52,7 +52,6 @@ struct Listing {
     attempt: Option<String>,
 }
 
-/// One violation in a list.
 #[derive(Serialize)]
 pub(super) struct Row {
     pub(super) id: String,
@@ -137,7 +136,7 @@ pub(super) async fn page(
         rows,
         wanted,
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
 /// How many violations there are, which of them are shown, and in which order.
@@ -155,7 +154,6 @@ fn caption(order: Order, total: Option<String>, part: Option<[u64; 2]>) -> Strin
     [total, part, Some(order)].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// The columns that the rows have.
 fn columns(first: Option<&Row>) -> Vec<&'static str> {
     let site = first.and_then(|row| row.site.as_ref()).map(|_| "site");
     let form = first.and_then(|row| row.form.as_ref()).map(|_| "other form");
@@ -195,7 +193,6 @@ async fn rows_of_forms(view: &View, shown: &[(u64, Violation)]) -> Result<Vec<Ro
     Ok(rows.collect())
 }
 
-/// The row of a violation.
 pub(super) fn row(violation: &Violation) -> Row {
     Row {
         id: violation.id.to_string(),

@@ -2,7 +2,7 @@
 //! scripts the page is complete, and a link shows it again.
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 
 use super::{
     conditions::Asked,
@@ -51,5 +51,5 @@ pub(super) async fn page(
         refresh: wanted.place("/live", &[]),
         wanted,
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }

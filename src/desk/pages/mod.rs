@@ -37,6 +37,7 @@ use crate::desk::admin::View;
 mod amendment; // changes of the policy file
 mod attempt; // a first request
 mod bundle; // the evidence bundle of one crawler
+mod changes; // what changes in meaning
 mod chart; // charts as SVG
 mod conditions; // the conditions in the address of a page
 mod crawler; // the scorecard of one crawler
@@ -69,8 +70,7 @@ mod words; // the words of records as sentences
 const STYLE: &str = include_str!("assets/desk.css");
 const LIVE: &str = include_str!("assets/live.js");
 
-/// The pages, and the page for an address that has none.
-pub fn router() -> Router<View> {
+pub(crate) fn router() -> Router<View> {
     Router::new()
         .route("/", get(overview::page))
         .route("/violations", get(listing::page))

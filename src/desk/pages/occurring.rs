@@ -37,7 +37,6 @@ const FIELDS: [(&str, &[Dimension]); 4] = [
 /// The values of a field with their numbers of records, most first.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// The name in the address.
     pub(super) name: &'static str,
     pub(super) values: Vec<(String, u64)>,
 }

@@ -27,7 +27,6 @@ pub(super) struct Order {
 pub(super) type Part = (Vec<(u64, Violation)>, Option<(String, Option<u64>)>);
 
 impl Order {
-    /// The latest first.
     pub(super) const LATEST: Self = Self { column: "time", is_descending: true };
 
     /// The order as an address names it; an empty text is the usual one.
@@ -37,7 +36,6 @@ impl Order {
         order.or_else(|| text.is_empty().then_some(Self::LATEST))
     }
 
-    /// The order as an address names it.
     pub(super) fn name(self) -> String {
         let minus = if self.is_descending { "-" } else { "" };
         if self == Self::LATEST { String::new() } else { format!("{minus}{}", self.column) }

@@ -11,9 +11,7 @@ use super::{
     time::{exact, second},
 };
 
-/// Requests over time by action.
 pub(super) struct OverTime {
-    /// An SVG.
     pub(super) chart: String,
     /// The length of a bar.
     pub(super) period: String,
@@ -25,24 +23,16 @@ pub(super) struct OverTime {
     pub(super) has_partial: bool,
     /// Whether a bar has a mark for another policy.
     pub(super) has_policies: bool,
-    pub(super) rows: Vec<Row>,
+    /// The numbers of each bar, with its link and its name; `None` before the first counts.
+    pub(super) rows: Vec<(String, String, Option<Vec<String>>)>,
 }
 
-/// A part of each bar.
 #[derive(Clone, Copy)]
 pub(super) struct Part {
     pub(super) class: &'static str,
     pub(super) name: &'static str,
     /// The action, or the reason of a limit.
     code: &'static str,
-}
-
-/// The numbers of one bar.
-pub(super) struct Row {
-    pub(super) link: String,
-    pub(super) name: String,
-    /// `None` before the first counts.
-    pub(super) parts: Option<Vec<String>>,
 }
 
 /// From the bottom to the top. Requests that pass come last: they are the most.
@@ -101,11 +91,9 @@ impl OverTime {
             }
         };
         let bars: Vec<Bar> = numbers.iter().enumerate().map(bar).collect();
-        let row = |(at, bar): (usize, &Bar)| Row {
-            link: bar.link.clone(),
-            name: axis.name(at),
-            parts: (at >= axis.uncounted())
-                .then(|| parts.iter().map(|part| grouped(bar.parts[*part].1)).collect()),
+        let row = |(at, bar): (usize, &Bar)| {
+            let numbers = || parts.iter().map(|part| grouped(bar.parts[*part].1)).collect();
+            (bar.link.clone(), axis.name(at), (at >= axis.uncounted()).then(numbers))
         };
         Self {
             chart: chart::stacked(&bars, axis.uncounted()),
@@ -118,7 +106,6 @@ impl OverTime {
         }
     }
 
-    /// Whether some requests are beyond a limit.
     pub(super) fn has_limited(&self) -> bool {
         self.parts.iter().any(|part| part.code == Reason::Limit.as_str())
     }

@@ -1,7 +1,7 @@
 //! The first page: who kept to the rules, and who did not, and the state of the program.
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 
 use super::{
     attempt::attempt,
@@ -15,7 +15,7 @@ use super::{
     span::{Days, OfSite},
     time::exact,
     treatment::treated,
-    words::{class, known},
+    words::{class, known_site},
 };
 use crate::{
     desk::admin::{View, html},
@@ -29,13 +29,11 @@ use crate::{
         Cell, Section, Span, Table, Tally,
         number::{change, grouped, ratio, share},
         review::{Answers, CrawlerRow, Review},
-        terms::Names,
     },
     rules::crawlers::Class,
     state::publication::Snapshot,
 };
 
-/// The most rows of a table.
 const ROWS: usize = 12;
 /// The most rows of a table of highlights.
 const HIGHLIGHTS: usize = 5;
@@ -99,9 +97,7 @@ pub(super) async fn page(
     let published = live.handles.published.load_full();
     let rulebook = std::sync::Arc::clone(&published.rulebook);
     let asked = try_ask(&view, move |store| {
-        let mut faults = Vec::new();
-        let named = site.as_deref().map(|site| Names::from(&*rulebook).site(store, site));
-        let site = known(named, &mut faults)?.or(site);
+        let (site, faults) = known_site(store, &rulebook, site)?;
         let times = actions_over_time(store, span, site.clone())?;
         let policies = store.policies(None, None, MARKS)?;
         Ok((Answers::of(store, span, site)?, (times, policies), faults))
@@ -122,7 +118,7 @@ pub(super) async fn page(
         days: here.days,
         attempt: attempt(&view),
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
 /// Violations by time and action, and requests beyond a limit, which are none.
@@ -301,5 +297,5 @@ fn operators(review: &Review<'_>) -> Part {
         }
     };
     let table = Table::new(headings, ROWS, rows);
-    Part::of(Section::new("Crawl to refer", table).remark(remark), &[])
+    Part::of(Section::new("Crawl to refer", table).remark(remark))
 }

@@ -60,7 +60,6 @@ impl Wanted {
         self.reason == FORM
     }
 
-    /// The name of the list.
     pub(super) fn title(&self) -> &'static str {
         if self.is_of_forms() { "Other forms of closed paths" } else { "Violations" }
     }

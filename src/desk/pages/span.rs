@@ -10,14 +10,12 @@ use crate::{base::escape::shown, review::report::Span};
 const SPANS: [(i64, &str); 4] = [(1, "24 hours"), (7, "7 days"), (30, "30 days"), (90, "90 days")];
 const USUAL: i64 = 7;
 
-/// A page whose address has a span.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct OfDays {
     pub(super) days: String,
 }
 
-/// A page whose address has a span and a site.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct OfSite {
@@ -25,7 +23,6 @@ pub(super) struct OfSite {
     pub(super) site: String,
 }
 
-/// One of the spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Days(i64);
 

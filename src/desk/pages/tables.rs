@@ -1,7 +1,7 @@
 //! Pages of tables alone: the crawlers that impostors claim to be, and who stands on which rung.
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 use jiff::Timestamp;
 
 use super::{
@@ -20,7 +20,6 @@ use crate::{
     review::report::{Cell, Impostors, Section, Table},
 };
 
-/// The most crawlers of a site.
 const MOST_ROWS: usize = 200;
 
 #[derive(Template)]
@@ -34,7 +33,6 @@ struct Page {
     tables: Vec<Part>,
 }
 
-/// The crawlers that impostors claim to be.
 pub(super) async fn impostors(
     State(view): State<View>,
     Asked(wanted, mut faults): Asked<OfDays>,
@@ -48,19 +46,20 @@ pub(super) async fn impostors(
     };
     let since = second(span.from);
     let links = all.iter().map(|one| link::impostors(&one.product_token, "", &since));
-    let links: Vec<String> = links.collect();
     let page = Page {
         frame: Frame::new(&view, "/crawlers"),
         title: "Crawlers that impostors claim to be",
         lead,
         faults,
         spans: days.links(|days| link::with_query("/impostors", &[("days", days)])),
-        tables: vec![Part { heading: String::new(), ..Part::of(Impostors::section(&all), &links) }],
+        tables: vec![Part {
+            section: Section { heading: String::new(), ..Impostors::section(&all) },
+            links: links.collect(),
+        }],
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
-/// The crawlers above the lowest rung of each ladder.
 pub(super) async fn ladder(State(view): State<View>) -> Answer {
     let published = live(&view)?.handles.published.load_full();
     let sites = (0..published.rulebook.sites().len()).filter_map(|number| published.site(number));
@@ -75,8 +74,8 @@ pub(super) async fn ladder(State(view): State<View>) -> Answer {
                 false => "A crawler comes down then if it obeys the rules from now on.",
             };
             let names = all.iter().map(|(step, _)| &step.key.product_token);
-            let links: Vec<String> = names.map(|name| link::crawler(name, &[])).collect();
-            Part::of(Section::new(&site.name, table).remark(remark), &links)
+            let links = names.map(|name| link::crawler(name, &[])).collect();
+            Part { section: Section::new(&site.name, table).remark(remark), links }
         })
         .collect();
     let page = Page {
@@ -93,7 +92,7 @@ pub(super) async fn ladder(State(view): State<View>) -> Answer {
         spans: Vec::new(),
         tables,
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
 fn on_rung((step, comes_down): &(RungStep, Timestamp)) -> [Cell; 5] {

@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -32,7 +32,6 @@ const OFFERED: [&str; 6] =
 
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
 
-/// The form as it was filled in.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(super) struct Wanted {
@@ -57,7 +56,6 @@ struct Page {
     outcome: Option<Outcome>,
 }
 
-/// The decision.
 struct Outcome {
     explanation: Explanation,
     client: String,
@@ -67,10 +65,9 @@ struct Outcome {
 pub(super) async fn page(State(view): State<View>, Asked(wanted, _): Asked<Wanted>) -> Answer {
     let frame = Frame::new(&view, "/try");
     let page = work_on(&view, move |live| fill(frame, live, wanted)).await?;
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
-/// The form with its answer.
 fn fill(frame: Frame, live: &Live, wanted: Wanted) -> Page {
     let published = live.gate.published();
     let (outcome, faults) = match wanted.url.is_empty() {
@@ -136,7 +133,6 @@ impl Wanted {
 }
 
 impl Page {
-    /// What is wrong with a field.
     fn fault(&self, name: &str) -> Option<&String> {
         self.faults.iter().find(|(field, _)| *field == name).map(|(_, why)| why)
     }

@@ -6,7 +6,6 @@ use askama::Template;
 use axum::{
     extract::{Path, State},
     http::StatusCode,
-    response::IntoResponse,
 };
 
 use super::{
@@ -31,19 +30,16 @@ use crate::{
 #[template(path = "violation.html", config = "src/desk/pages/askama.toml")]
 struct Page {
     frame: Frame,
+    violation: Violation,
     noun: &'static str,
     nouns: &'static str,
-    id: String,
     crawler: String,
-    path: String,
     sentence: String,
-    action: String,
     groups: Vec<Group>,
     excerpt: Option<Excerpt>,
-    edition: Option<Link>,
     links: Vec<Link>,
-    older: Option<String>,
-    newer: Option<String>,
+    older: Option<Text>,
+    newer: Option<Text>,
 }
 
 /// A record with what is stored about it.
@@ -79,27 +75,24 @@ pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> An
         frame: Frame::new(&view, "/violations"),
         noun,
         nouns,
-        id: violation.id.to_string(),
         sentence: words::sentences([
             words::reason(&violation.reason),
             words::read(&violation.robots_read),
             words::done(&violation.action),
         ]),
-        path: violation.path.to_string(),
-        action: violation.action.to_string(),
         groups: vec![
             group("Reasons", reasons(violation, &past)),
             group("Request", request(violation)),
             group("Client", client(violation)),
         ],
         excerpt: past.excerpt,
-        edition: edition(violation, &violation.robots.edition),
         links: links(violation, &crawler),
-        older: found.older.map(|id| link::violation(&id)),
-        newer: found.newer.map(|id| link::violation(&id)),
+        older: found.older,
+        newer: found.newer,
         crawler,
+        violation: found.violation,
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
 fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {
@@ -150,10 +143,6 @@ pub(super) fn rule(violation: &Violation) -> String {
     rule_line(directive, pattern).unwrap_or_else(|| violation.reason.to_string())
 }
 
-fn edition(violation: &Violation, id: &str) -> Option<Link> {
-    (!id.is_empty()).then(|| Link::to(link::edition(&violation.site, id), id))
-}
-
 fn reasons(violation: &Violation, past: &Past) -> Vec<Fact> {
     let Violation { robots, robots_read, .. } = violation;
     let rule = past.rule.clone().unwrap_or_else(|| match robots.line {
@@ -168,9 +157,9 @@ fn reasons(violation: &Violation, past: &Past) -> Vec<Fact> {
     if let Some(form) = &past.form {
         facts.push(mono("an origin may read the path as", form));
     }
-    let of = |name, id: &str| Fact {
-        link: edition(violation, id).map(|link| link.path).unwrap_or_default(),
-        ..mono(name, id)
+    let of = |name, id: &str| match id {
+        "" => mono(name, id),
+        id => Fact { link: link::edition(&violation.site, id), ..mono(name, id) },
     };
     facts.push(of("edition", &robots.edition));
     match (&robots_read.edition, robots_read.at) {

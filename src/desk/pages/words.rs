@@ -4,9 +4,10 @@ use crate::{
     records::{
         record::{Error, RobotsRead},
         tally::ReadState,
+        violations::Store,
     },
-    review::report::terms::Refusal,
-    rules::crawlers::Class,
+    review::report::terms::{Names, Refusal},
+    rules::{crawlers::Class, enforce::Rulebook},
 };
 
 /// A message of an error as a sentence.
@@ -28,6 +29,17 @@ pub(super) fn known(
         None => {}
     }
     Ok(None)
+}
+
+/// The site that a filter means, and what is wrong with its name.
+pub(super) fn known_site(
+    store: &Store,
+    rulebook: &Rulebook,
+    site: Option<String>,
+) -> Result<(Option<String>, Vec<String>), Error> {
+    let mut faults = Vec::new();
+    let named = site.as_deref().map(|site| Names::from(rulebook).site(store, site));
+    Ok((known(named, &mut faults)?.or(site), faults))
 }
 
 /// The clients of a class, by its name.

@@ -5,7 +5,7 @@
 //! span before, [`score`] is about one crawler. Documents are written by [`text()`], [`markdown()`] and
 //! [`html()`]. Questions are asked in [`terms`].
 //!
-//! May use: counts, record, tally, text, violations, comparison, robots, crawlers, enforce, policy,
+//! May use: counts, record, tally, text, violations, robots, crawlers, enforce, policy,
 //! escape, version. Must not know: clocks, files, the network, the place that a document goes to.
 
 pub use self::{
@@ -22,7 +22,6 @@ pub use self::{
 };
 
 pub mod bundle; // the evidence of violations, as files that verify alone
-pub mod difference; // two files of rules, in words
 pub mod grid; // rows of cells that fit a width
 pub mod number; // numbers as people read them
 pub mod review; // a span of time against the one before

@@ -18,7 +18,6 @@ use crate::{
     state::publication::{Outcome, rewrite},
 };
 
-/// Applies the change of a form.
 pub(super) async fn write(
     State(view): State<View>,
     form: Result<Form<Wanted>, FormRejection>,

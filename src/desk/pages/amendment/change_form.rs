@@ -22,32 +22,24 @@ pub(super) const SECTIONS: [&str; 4] = ["robots_txt", "robots_tag", "enforcement
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(in crate::desk::pages) struct Wanted {
-    /// The site.
     pub(super) site: String,
-    /// The crawler.
     pub(super) crawler: String,
     /// A mode, `limit`, `quiet` or `nothing`.
     pub(super) act: String,
-    /// The requests of a limit.
     pub(super) requests: String,
-    /// A path.
     pub(super) path: String,
     /// How long it lasts from the first look on.
     #[serde(rename = "for")]
     pub(super) within: String,
-    /// When it ends.
     pub(super) until: String,
     /// The section whose text is changed, in place of a crawler.
     pub(super) section: String,
-    /// Its new text.
     pub(super) text: String,
     /// The hash of the file that the page showed.
     pub(super) file: String,
 }
 
-/// A change that was looked at.
 pub(super) struct Prepared {
-    /// The bytes of the file.
     pub(super) before: Vec<u8>,
     pub(super) proposal: Proposal,
     /// What is asked for a crawler.
@@ -56,9 +48,7 @@ pub(super) struct Prepared {
 
 /// Why there is no change.
 pub(super) enum NotPrepared {
-    /// A sentence.
     Why(String),
-    /// The changed policy has these errors.
     Findings(Vec<Diagnostic>),
 }
 

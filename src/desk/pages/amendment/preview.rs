@@ -5,7 +5,7 @@ use axum::{
     Form,
     extract::{State, rejection::FormRejection},
     http::StatusCode,
-    response::{IntoResponse, Response},
+    response::Response,
 };
 
 use super::change_form::{NotPrepared, Prepared, Wanted, hash};
@@ -14,9 +14,10 @@ use crate::{
     desk::{
         admin::{Live, View, html},
         pages::{
+            changes::Changes,
             conditions::Asked,
             frame::{Answer, Frame, live, notice, try_ask, work_on},
-            policy::{Changes, masked},
+            policy::masked,
         },
     },
     review::proposal::{Request, past},
@@ -31,7 +32,6 @@ struct Page {
     faults: Vec<String>,
     /// Whether the change can be applied here.
     edits: bool,
-    /// The command that does the same.
     command: String,
     /// The difference, each line with its class.
     lines: Vec<(&'static str, String)>,
@@ -43,7 +43,6 @@ pub(super) async fn page(State(view): State<View>, Asked(wanted, faults): Asked<
     preview(&view, wanted, faults).await
 }
 
-/// The look at another text of a section.
 pub(super) async fn of_section(
     State(view): State<View>,
     form: Result<Form<Wanted>, FormRejection>,
@@ -87,10 +86,9 @@ async fn preview(view: &View, mut wanted: Wanted, faults: Vec<String>) -> Answer
             page.past = last_days(view, &page.wanted, prepared).await;
         }
     }
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
-/// The change in meaning.
 fn changes(live: &Live, prepared: &Prepared) -> Changes {
     let published = live.handles.published.load_full();
     Changes::of_next(&published, &prepared.proposal.policy, live.handles.clock.moment())
@@ -120,7 +118,6 @@ fn title(wanted: &Wanted) -> String {
     }
 }
 
-/// The command line that makes the same change.
 fn command(wanted: &Wanted) -> String {
     let Wanted { site, crawler, act, requests, .. } = wanted;
     let verb = match act.as_str() {

@@ -1,7 +1,7 @@
 //! The text of a section of a site, to be edited.
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 
 use super::{
     change_form::{NotPrepared, SECTIONS, Wanted, hash, read_file, section_lines},
@@ -46,7 +46,7 @@ pub(super) async fn page(
         }
         Page { frame, wanted, sites, sections: SECTIONS, faults }
     });
-    Ok(html(&page.await?).into_response())
+    Ok(html(&page.await?))
 }
 
 /// The text of the section, and the name of the file's bytes.

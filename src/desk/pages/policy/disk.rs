@@ -2,27 +2,24 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{change::Changes, mask::masked};
+use super::mask::masked;
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},
         escape,
     },
-    desk::pages::time::second,
+    desk::pages::{changes::Changes, time::second},
     outside::alerts::Refusal,
     review::{report::number::grouped, trial},
     rules::enforce::Moment,
     state::publication::{PolicyRead, Snapshot, read_policy},
 };
 
-/// The most lines of a page.
 const MOST_LINES: usize = 2_000;
 /// The most bytes of a line.
 const LONGEST: usize = 400;
-/// The most findings of a page.
 const MOST_FINDINGS: usize = 200;
 
-/// The policy file on disk.
 #[derive(Default)]
 pub(super) struct OnDisk {
     /// Its name in findings.

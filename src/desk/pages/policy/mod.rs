@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 
 use self::disk::OnDisk;
-pub(super) use self::{change::Changes, mask::masked};
+pub(super) use self::mask::masked;
 use super::{
     facts::Group,
     frame::{Answer, Frame, live, work},
@@ -17,7 +17,6 @@ use crate::{
     desk::admin::{View, html},
 };
 
-mod change; // what the file on disk would change
 mod disk; // the file on disk
 mod mask; // secrets in URLs
 pub(super) mod past; // the policies that came into force
@@ -61,5 +60,5 @@ pub(super) async fn page(State(view): State<View>) -> Answer {
         groups,
         on_disk,
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }

@@ -1,14 +1,14 @@
 //! The policies that came into force, and what each changed.
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 use serde::{Deserialize, Serialize};
 
-use super::change::Changes;
 use crate::{
     desk::{
         admin::{View, html},
         pages::{
+            changes::Changes,
             conditions::Asked,
             frame::{Answer, Frame, ask, live},
             link, time,
@@ -18,9 +18,7 @@ use crate::{
     state::publication::{PastPolicies, summary},
 };
 
-/// The most rows of a page.
 const ROWS: usize = 20;
-/// The most steps of an exact search.
 const STEPS: usize = 1_000_000;
 
 #[derive(Default, Deserialize, Serialize)]
@@ -39,14 +37,12 @@ struct Page {
     older: String,
 }
 
-/// A policy in the list.
 struct Row {
     entry: PolicyEntry,
     summary: String,
     changes: Option<Changes>,
 }
 
-/// The list, the newest first.
 pub(in crate::desk::pages) async fn page(
     State(view): State<View>,
     Asked(wanted, faults): Asked<Wanted>,
@@ -72,5 +68,5 @@ pub(in crate::desk::pages) async fn page(
     let last = rows.last().filter(|_| has_more).map(|row| row.entry.id.to_string());
     let older = last.map(|last| link::with_query("/policy/history", &[("before", &last)]));
     let (frame, older) = (Frame::new(&view, "/policy"), older.unwrap_or_default());
-    Ok(html(&Page { frame, faults, rows, older }).into_response())
+    Ok(html(&Page { frame, faults, rows, older }))
 }

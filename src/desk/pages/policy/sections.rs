@@ -15,7 +15,6 @@ use crate::{
 
 const NEEDS_RESTART: &str = "A change here needs a restart.";
 
-/// The facts about the known crawlers.
 pub(super) fn crawlers(policy: &Policy) -> Group {
     let source = match &policy.catalogue_file {
         Some(path) => escape::path(path),
@@ -32,7 +31,6 @@ pub(super) fn crawlers(policy: &Policy) -> Group {
     group("Crawlers", facts)
 }
 
-/// The facts about listeners and their limits.
 pub(super) fn server(server: &Server) -> Group {
     let listen = server.listen.iter().map(|listener| match &listener.tls {
         None if listener.is_redirect => format!("{}, redirects to HTTPS", listener.address),
@@ -99,7 +97,6 @@ fn place(log: Option<&Log>) -> String {
     }
 }
 
-/// The facts about records.
 pub(super) fn records(violations: &Violations) -> Group {
     let client_ip = match violations.client_ip {
         ClientIp::Full => "the whole address",
@@ -140,7 +137,6 @@ pub(super) fn records(violations: &Violations) -> Group {
     Group { name: "Records".to_owned(), note: NEEDS_RESTART, facts: places }
 }
 
-/// The facts about evidence.
 pub(super) fn evidence(evidence: Option<&Evidence>) -> Group {
     let mut facts = Vec::new();
     match evidence {
@@ -176,7 +172,6 @@ pub(super) fn evidence(evidence: Option<&Evidence>) -> Group {
     group("Evidence", facts)
 }
 
-/// The facts about receivers of alerts.
 pub(super) fn alerts(alerts: &[Alert]) -> Group {
     let alert = |alert: &Alert| {
         let kinds: Vec<&str> = alert.on.iter().map(|kind| kind.as_str()).collect();

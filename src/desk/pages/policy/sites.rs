@@ -19,7 +19,6 @@ use crate::{
 /// The most crawlers of an override that are named.
 const SHOWN: usize = 8;
 
-/// The facts about a site.
 pub(super) fn group(site: &Site) -> Group {
     let mut facts = vec![
         list("hosts", hosts(site), ""),

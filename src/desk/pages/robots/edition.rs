@@ -7,12 +7,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{changes::Changes, file::FileView, here::SiteInForce};
+use super::{file::FileView, here::SiteInForce};
 use crate::{
     base::{escape, text::Text},
     desk::{
         admin::{View, html},
         pages::{
+            changes::Changes,
             frame::{Answer, Frame, ask, notice},
             link, time,
         },
@@ -27,7 +28,6 @@ use crate::{
 
 /// The most periods among which those of the edition are looked for.
 const MOST_PERIODS: usize = 1_000;
-/// The most periods of an edition that are listed.
 const MOST_SHOWN: usize = 20;
 
 #[derive(Template)]
@@ -71,7 +71,7 @@ pub(super) async fn page(
         answers,
         here,
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
 /// The file of an edition, byte for byte.
@@ -122,7 +122,7 @@ fn answers(store: &Store, site: &str, id: &str) -> Result<Option<Answers>, Error
     let before = earlier.iter().find(|period| period.id != *id).map(|period| period.id.clone());
     let changes = match &before {
         Some(before) => edition(store, site, before)?.map(|before| {
-            Changes::of(&robots::parse(&before.bytes).0, &robots::parse(&found.bytes).0)
+            Changes::of_files(&robots::parse(&before.bytes).0, &robots::parse(&found.bytes).0)
         }),
         None => None,
     };

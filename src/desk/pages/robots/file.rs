@@ -18,7 +18,6 @@ const NAMED: usize = 4;
 /// The most rules of older editions that are listed.
 const MOST_GONE: usize = 50;
 
-/// A file on a page.
 pub(super) struct FileView {
     /// The first lines, and later ones with hits.
     pub(super) rows: Vec<LineRow>,

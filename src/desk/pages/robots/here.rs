@@ -21,7 +21,6 @@ use crate::{
 const NOT_KEPT: &str = "The policy names no database, so hits, history and quarantined files are not kept. \
                         Set violations.database.";
 
-/// A site in force.
 #[derive(Clone)]
 pub(super) struct SiteInForce {
     pub(super) published: Arc<Snapshot>,
@@ -71,7 +70,6 @@ impl SiteInForce {
         hosts.join(", ")
     }
 
-    /// The address of its page.
     pub(super) fn path(&self) -> String {
         link::robots(&self.name)
     }

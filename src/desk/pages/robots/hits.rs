@@ -31,7 +31,6 @@ pub(super) struct Count {
     pub(super) passed: u64,
 }
 
-/// The hits of the lines of a file.
 #[derive(Debug, Default)]
 pub(super) struct Hits {
     by_line: HashMap<u32, Count>,
@@ -124,7 +123,6 @@ fn same_line(
     Some(of_group.unwrap_or(first).line)
 }
 
-/// The crawlers of a group.
 fn names(file: &RobotsTxt, group: usize) -> BTreeSet<String> {
     let group = file.groups.get(group);
     let names = group.iter().flat_map(|group| &group.user_agents);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use askama::Template;
-use axum::{extract::State, response::IntoResponse};
+use axum::extract::State;
 use jiff::Timestamp;
 
 use super::{
@@ -42,10 +42,7 @@ struct Page {
 
 struct Row {
     here: SiteInForce,
-    since: String,
-    rules: String,
     violations: String,
-    /// The list of the violations.
     link: String,
     fetches: String,
     is_quarantined: bool,
@@ -79,11 +76,8 @@ pub(super) async fn page(
             count
                 .map_or_else(|| "–".to_owned(), |count| grouped(count.copied().unwrap_or_default()))
         };
-        let (here, file) = (SiteInForce::new(&published, number), site.edition().file());
         Row {
-            here,
-            since: since(site.timeline.since()),
-            rules: grouped(file.rule_count() as u64),
+            here: SiteInForce::new(&published, number),
             violations: count(|answers| &answers.violations),
             link: link::violations(&[("site", &site.name), ("since", &begin)]),
             fetches: count(|answers| &answers.fetches),
@@ -98,12 +92,19 @@ pub(super) async fn page(
         trouble,
         rows,
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
-/// The start of a period in force; editions of the policy may have none.
-fn since(at: Timestamp) -> String {
-    if at == Timestamp::MIN { "–".to_owned() } else { second(at) }
+impl Row {
+    /// The start of the period in force; editions of the policy may have none.
+    fn since(&self) -> String {
+        let at = self.here.site().timeline.since();
+        if at == Timestamp::MIN { "–".to_owned() } else { second(at) }
+    }
+
+    fn rules(&self) -> String {
+        grouped(self.here.site().edition().file().rule_count() as u64)
+    }
 }
 
 fn answers(store: &Store, span: Span) -> Result<Answers, Error> {

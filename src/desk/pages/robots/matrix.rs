@@ -1,10 +1,7 @@
 //! What crawlers may do with a page of a site: crawl it, train with it, show it in search.
 
 use askama::Template;
-use axum::{
-    extract::{Path, State},
-    response::IntoResponse,
-};
+use axum::extract::{Path, State};
 use serde::{Deserialize, Serialize};
 
 use super::here::SiteInForce;
@@ -22,7 +19,6 @@ use crate::{
     rules::crawlers::Purpose,
 };
 
-/// The most crawlers of a page.
 const MOST: usize = 100;
 /// The longest path, in octets.
 const LONGEST: usize = 2_048;
@@ -45,22 +41,9 @@ struct Page {
     site: String,
     wanted: Wanted,
     purposes: Vec<&'static str>,
-    rows: Vec<Line>,
+    rows: Vec<Row>,
     more: usize,
     contradictions: Vec<String>,
-}
-
-struct Line {
-    name: String,
-    /// Crawl, train, search.
-    answers: [Shown; 3],
-}
-
-/// An answer, the class of its colour, and what decides.
-struct Shown {
-    word: String,
-    class: &'static str,
-    by: String,
 }
 
 pub(super) async fn page(
@@ -71,7 +54,7 @@ pub(super) async fn page(
     let site = SiteInForce::find(&view, &name)?;
     let frame = Frame::new(&view, "/robots");
     let page = work(move || fill(frame, &site, wanted, faults)).await?;
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
 fn fill(frame: Frame, here: &SiteInForce, mut wanted: Wanted, mut faults: Vec<String>) -> Page {
@@ -115,13 +98,14 @@ fn fill(frame: Frame, here: &SiteInForce, mut wanted: Wanted, mut faults: Vec<St
         purposes: Purpose::ALL.iter().map(|purpose| purpose.as_str()).collect(),
         more,
         contradictions: audit::contradictions(&rows),
-        rows: rows.iter().map(Line::of).collect(),
+        rows,
     }
 }
 
-impl Line {
-    fn of(row: &Row) -> Self {
-        let shown = |about| {
+impl Page {
+    /// The answers about crawling, training and search: the word, its class, and what decides.
+    fn answers(&self, row: &Row) -> [(String, &'static str, String); 3] {
+        [Use::Crawl, Use::TrainAi, Use::Search].map(|about| {
             let text = row.shown(about);
             let (word, by) = text.split_once(", ").unwrap_or((&text, ""));
             let class = match word {
@@ -129,9 +113,7 @@ impl Line {
                 "no" => "bad",
                 _ => "plain",
             };
-            Shown { word: word.to_owned(), class, by: by.to_owned() }
-        };
-        let answers = [Use::Crawl, Use::TrainAi, Use::Search].map(shown);
-        Self { name: row.product_token.clone(), answers }
+            (word.to_owned(), class, by.to_owned())
+        })
     }
 }

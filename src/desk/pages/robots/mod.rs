@@ -12,7 +12,6 @@ use axum::{Router, routing::get};
 
 use crate::desk::admin::View;
 
-mod changes; // a difference in meaning as rows
 mod edition; // one edition
 mod file; // a file line by line
 mod here; // the site in an address

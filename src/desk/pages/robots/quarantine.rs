@@ -12,11 +12,12 @@ use axum::{
 };
 use serde::Deserialize;
 
-use super::{changes::Changes, file::FileView, here::SiteInForce};
+use super::{file::FileView, here::SiteInForce};
 use crate::{
     desk::{
         admin::{View, html},
         pages::{
+            changes::Changes,
             frame::{Answer, Frame, ask, notice, work},
             time,
         },
@@ -47,7 +48,6 @@ struct Page {
     file: FileView,
 }
 
-/// The form of a decision.
 #[derive(Deserialize)]
 pub(super) struct Decided {
     /// The file that the page showed.
@@ -89,7 +89,7 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
         held: file,
         here,
     };
-    Ok(html(&page).into_response())
+    Ok(html(&page))
 }
 
 /// Accepts or discards the file that the form names.
@@ -133,9 +133,9 @@ fn answers(store: &Store, here: &SiteInForce) -> Result<Option<(Quarantined, Cha
     let (site, after) = (here.site(), robots::parse(&file.bytes).0);
     // Of a merged file, the origin's part is replaced.
     let changes = match (site.source, site.origin_file.bytes()) {
-        (Source::Merge, Some(bytes)) => Changes::of(&robots::parse(bytes).0, &after),
-        (Source::Merge, None) => Changes::of(&RobotsTxt::default(), &after),
-        _ => Changes::of(site.edition().file(), &after),
+        (Source::Merge, Some(bytes)) => Changes::of_files(&robots::parse(bytes).0, &after),
+        (Source::Merge, None) => Changes::of_files(&RobotsTxt::default(), &after),
+        _ => Changes::of_files(site.edition().file(), &after),
     };
     Ok(Some((file, changes)))
 }

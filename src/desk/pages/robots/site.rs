@@ -8,7 +8,7 @@ use std::{
 use askama::Template;
 use axum::{
     extract::{Path, State},
-    response::{IntoResponse, Response},
+    response::Response,
 };
 
 use super::{
@@ -44,11 +44,8 @@ use crate::{
     state::publication::Hold,
 };
 
-/// The most periods of the history.
 const MOST_PERIODS: usize = 50;
-/// The most findings about the origin's file.
 const MOST_FINDINGS: usize = 50;
-/// The most crawlers with fetches.
 const MOST_CRAWLERS: usize = 12;
 
 #[derive(Template)]
@@ -56,25 +53,19 @@ const MOST_CRAWLERS: usize = 12;
 struct Page {
     frame: Frame,
     faults: Vec<String>,
-    name: String,
-    path: String,
+    here: SiteInForce,
     lead: String,
-    hosts: String,
-    forms: Option<String>,
     provisional: Option<&'static str>,
     findings: Vec<String>,
     spans: Vec<Link>,
     trouble: Option<String>,
     /// The rules of the origin that the policy replaces.
     replaced: Vec<String>,
-    /// The file in quarantine.
     waiting: Option<Quarantined>,
     file: FileView,
-    download: String,
     answers: Option<Answers>,
 }
 
-/// What the database knows about a site.
 struct Answers {
     hits: Hits,
     fetches: Fetches,
@@ -107,7 +98,6 @@ pub(super) async fn page(
     Ok(of(&view, site, days, faults).await)
 }
 
-/// The page of a site.
 pub(super) async fn of(
     view: &View,
     here: SiteInForce,
@@ -135,11 +125,7 @@ pub(super) async fn of(
     let page = Page {
         frame: Frame::new(view, "/robots"),
         faults,
-        name: site.name.clone(),
-        path: here.path(),
         lead: lead(site),
-        hosts: here.hosts(),
-        forms: site.forms(),
         provisional: edition.is_provisional().then_some(match site.is_withheld {
             true => "Crawlers get 503 for it, and no request is judged.",
             false => "Beadle publishes this substitute and enforces none of the origin's rules.",
@@ -150,10 +136,10 @@ pub(super) async fn of(
         replaced: replaced.unwrap_or_default(),
         waiting,
         file: FileView::new(edition.bytes(), hits, source, link_of),
-        download: format!("{}/file", link::edition(&site.name, edition.id_text())),
         answers,
+        here,
     };
-    html(&page).into_response()
+    html(&page)
 }
 
 /// The findings about the origin's file as text, the gravest first.
