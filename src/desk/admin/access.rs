@@ -14,9 +14,8 @@ use tokio::{sync::Mutex, time::sleep};
 use crate::base::escape::hex;
 
 /// The fewest characters of a token; no guessing finds one of this length.
-pub const SHORTEST_TOKEN: usize = 16;
+pub(crate) const SHORTEST_TOKEN: usize = 16;
 
-/// The name of the cookie.
 pub(super) const COOKIE: &str = "beadle_session";
 
 /// How long a session lasts: a working day.
@@ -28,8 +27,7 @@ const MOST_SESSIONS: usize = 1_000;
 /// The time of an attempt with a wrong token. Such attempts wait for each other.
 const WRONG_TOKEN: Duration = Duration::from_secs(1);
 
-/// What opens the listener.
-pub struct Access {
+pub(crate) struct Access {
     /// The hash of the token; `None` opens the listener to all who reach it.
     token: Option<Hash>,
     /// The hashes of cookies, and when each was given.
@@ -42,17 +40,15 @@ type Hash = [u8; 32];
 
 impl Access {
     /// Access for all who reach the listener: it is on loopback.
-    pub fn open() -> Self {
+    pub(crate) fn open() -> Self {
         Self { token: None, sessions: parking_lot::Mutex::default(), attempt: Mutex::default() }
     }
 
-    /// Access by this token.
-    pub fn by_token(token: &str) -> Self {
+    pub(crate) fn by_token(token: &str) -> Self {
         Self { token: Some(hash(token)), ..Self::open() }
     }
 
-    /// Whether there is a token.
-    pub fn is_by_token(&self) -> bool {
+    pub(crate) fn is_by_token(&self) -> bool {
         self.token.is_some()
     }
 
@@ -91,7 +87,6 @@ impl Access {
         HeaderValue::from_str(&line).ok()
     }
 
-    /// Ends the sessions of a request.
     pub(super) fn leave(&self, fields: &HeaderMap) {
         let mut sessions = self.sessions.lock();
         for cookie in cookies(fields) {
@@ -116,14 +111,12 @@ fn hash(text: &str) -> Hash {
     Sha256::digest(text).into()
 }
 
-/// The token of a program.
 fn bearer(fields: &HeaderMap) -> Option<&str> {
     let field = fields.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = field.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// The values of our cookie.
 fn cookies(fields: &HeaderMap) -> impl Iterator<Item = &str> {
     let lines = fields.get_all(header::COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.split_once('='));

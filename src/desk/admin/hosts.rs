@@ -10,11 +10,10 @@ use crate::base::escape;
 
 /// The hosts of a policy, in lower case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hosts {
-    /// Exactly these hosts.
-    pub exact: Vec<String>,
+pub(crate) struct Hosts {
+    pub(crate) exact: Vec<String>,
     /// Every host with one of these ends, which begin with a dot.
-    pub suffixes: Vec<String>,
+    pub(crate) suffixes: Vec<String>,
 }
 
 impl Hosts {

@@ -6,8 +6,7 @@ use axum::{
     response::{Html, IntoResponse, Response},
 };
 
-/// The answer with a page.
-pub fn html(page: &impl Template) -> Response {
+pub(crate) fn html(page: &impl Template) -> Response {
     match page.render() {
         Ok(text) => Html(text).into_response(),
         Err(error) => {

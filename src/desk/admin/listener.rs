@@ -41,7 +41,6 @@ use crate::base::connections::{self, Place};
 
 use super::{hosts::Hosts, paths::CHECKS};
 
-/// The most connections at a time.
 const MOST_CONNECTIONS: usize = 64;
 
 /// The most connections of one address: the others are for the checks of a service manager. A proxy on
@@ -58,16 +57,15 @@ const LIFETIME: Duration = Duration::from_secs(60);
 /// export goes on as long as it is read.
 const STALL: Duration = Duration::from_secs(30);
 
-/// The largest request header.
 const HEAD_SIZE: usize = 16 << 10;
 
 /// Tells a response that its connection ends.
 #[derive(Clone)]
-pub struct Ending(watch::Receiver<()>);
+pub(crate) struct Ending(watch::Receiver<()>);
 
 impl Ending {
     /// Waits until the connection takes no further request, or is gone.
-    pub async fn begins(&mut self) {
+    pub(crate) async fn begins(&mut self) {
         // An error means that the connection is gone.
         let _ = self.0.changed().await;
     }
@@ -135,7 +133,6 @@ async fn while_read(mut answer: impl Future + Unpin, written: &AtomicU64, stall:
     }
 }
 
-/// The hosts of one connection.
 #[derive(Clone)]
 struct Door {
     hosts: Arc<Hosts>,

@@ -28,7 +28,6 @@ use super::{
 const FORM_TIME: Duration = Duration::from_secs(5);
 const FORM_SIZE: usize = 2 << 20;
 
-/// What a person enters.
 #[derive(Deserialize)]
 pub(super) struct Entry {
     token: String,
@@ -133,7 +132,6 @@ pub(super) async fn enter(State(view): State<View>, Form(entry): Form<Entry>) ->
     }
 }
 
-/// The answer to a person who leaves.
 pub(super) async fn leave(State(view): State<View>, fields: HeaderMap) -> Response {
     view.access.leave(&fields);
     let cookie =

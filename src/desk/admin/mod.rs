@@ -18,7 +18,7 @@ use std::{net::TcpListener, sync::Arc};
 
 use axum::Router;
 
-pub use self::{
+pub(crate) use self::{
     access::{Access, SHORTEST_TOKEN},
     hosts::Hosts,
     html::html,
@@ -40,10 +40,7 @@ mod view; // the data that the pages show
 
 /// Serves `pages`, `/metrics`, `/healthz`, `/readyz` and [`RELOAD`] until the runtime ends. `hosts` are the hosts that it answers
 /// for, beside `localhost` and its own addresses.
-///
-/// # Errors
-/// Where the socket can't be used. A failed `accept` is retried.
-pub async fn serve(
+pub(crate) async fn serve(
     listener: TcpListener,
     hosts: Hosts,
     view: View,

@@ -3,13 +3,11 @@
 /// Health checks. They name whatever host they like.
 pub(super) const CHECKS: [&str; 2] = ["/healthz", "/readyz"];
 
-/// The form in which a person enters the token.
 pub(super) const LOGIN: &str = "/login";
 
 /// The path to which a POST request reloads the policy.
-pub const RELOAD: &str = "/reload";
+pub(crate) const RELOAD: &str = "/reload";
 
-/// The beginning of style sheets.
 pub(super) const ASSETS: &str = "/assets/";
 
 /// The beginning of paths for programs, whose refusals are [problems](super::problem).

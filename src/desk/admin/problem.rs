@@ -10,32 +10,24 @@ use crate::{records::record, review::report::terms::Refusal};
 
 /// A kind of problem. Its name is stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A parameter that the path does not know, or knows once only.
     Parameter,
     /// A value that means nothing.
     Value,
-    /// The token is missing.
     Unauthorized,
-    /// Nothing is there.
     NotFound,
     /// Another method than GET and HEAD.
     Method,
-    /// The policy names no database.
     NoDatabase,
-    /// The database can't be read.
     Database,
-    /// The policy has not taken effect yet.
     NotReady,
-    /// Too many exports at a time.
     Busy,
-    /// A fault of the program.
     Failed,
 }
 
-/// A problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub(crate) struct Problem {
     kind: Kind,
     detail: String,
     parameter: Option<String>,
@@ -70,23 +62,21 @@ impl Kind {
 }
 
 impl Problem {
-    /// A problem of this kind.
-    pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), parameter: None }
     }
 
     /// A parameter whose value means nothing.
-    pub fn value(parameter: &str, detail: impl Into<String>) -> Self {
+    pub(crate) fn value(parameter: &str, detail: impl Into<String>) -> Self {
         Self { parameter: Some(parameter.to_owned()), ..Self::new(Kind::Value, detail) }
     }
 
-    /// About this parameter.
-    pub fn about(self, parameter: impl Into<String>) -> Self {
+    pub(crate) fn about(self, parameter: impl Into<String>) -> Self {
         Self { parameter: Some(parameter.into()), ..self }
     }
 
     /// The refusal of a term that a parameter has.
-    pub fn of_parameter(parameter: &str, refusal: Refusal) -> Self {
+    pub(crate) fn of_parameter(parameter: &str, refusal: Refusal) -> Self {
         match refusal {
             Refusal::Term(sentence) => Self::value(parameter, sentence),
             Refusal::Store(error) => error.into(),
@@ -94,7 +84,7 @@ impl Problem {
     }
 
     /// The refusal of a term in the path: it names nothing.
-    pub fn of_path(refusal: Refusal) -> Self {
+    pub(crate) fn of_path(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Term(sentence) => Self::new(Kind::NotFound, sentence),
             Refusal::Store(error) => error.into(),

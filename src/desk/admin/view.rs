@@ -19,42 +19,34 @@ use crate::{
     state::publication::{Handles, Reloads},
 };
 
-/// The data that the pages show.
 #[derive(Clone, Debug)]
-pub struct View {
-    /// All metrics.
-    pub metrics: Arc<Metrics>,
+pub(crate) struct View {
+    pub(crate) metrics: Arc<Metrics>,
     /// The sink of records, for counts and health.
-    pub sink: Arc<Sink>,
+    pub(crate) sink: Arc<Sink>,
     /// Whether the proxy accepts requests: false until it listens, and while it drains.
-    pub ready: Arc<AtomicBool>,
-    /// What opens the listener.
-    pub access: Arc<Access>,
+    pub(crate) ready: Arc<AtomicBool>,
+    pub(crate) access: Arc<Access>,
     /// The database; `None` if records are not kept.
-    pub database: Option<Location>,
+    pub(crate) database: Option<Location>,
     /// The counts of the database that were read.
-    pub counts: CountsInMemory,
+    pub(crate) counts: CountsInMemory,
     /// How long records are kept.
-    pub retention: Duration,
-    /// The clock.
-    pub now: fn() -> Timestamp,
+    pub(crate) retention: Duration,
+    pub(crate) now: fn() -> Timestamp,
     /// The state in force; empty until the policy has taken effect.
-    pub live: Arc<OnceLock<Live>>,
+    pub(crate) live: Arc<OnceLock<Live>>,
 }
 
-/// The state in force, for the pages about it.
 #[derive(Debug)]
-pub struct Live {
-    /// The policy file.
-    pub policy_file: PathBuf,
+pub(crate) struct Live {
+    pub(crate) policy_file: PathBuf,
     /// Whether the desk may write it.
-    pub edits: bool,
+    pub(crate) edits: bool,
     /// What the publisher shares.
-    pub handles: Handles,
-    /// The decisions about requests.
-    pub gate: Arc<Gate>,
-    /// Where reloads are requested.
-    pub reloads: Reloads,
+    pub(crate) handles: Handles,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) reloads: Reloads,
     /// The most connections of clients, if the process may open fewer files than the policy needs.
-    pub few_connections: Option<usize>,
+    pub(crate) few_connections: Option<usize>,
 }

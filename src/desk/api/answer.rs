@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::desk::admin::problem::{Kind, Problem};
 
-/// An answer in JSON.
 pub(super) fn json(value: &impl Serialize) -> Result<Response, Problem> {
     let text = serde_json::to_vec(value).map_err(|error| {
         tracing::error!(%error, "answer of the API not written");
@@ -17,7 +16,6 @@ pub(super) fn json(value: &impl Serialize) -> Result<Response, Problem> {
     Ok(of_type("application/json", text))
 }
 
-/// An answer of a media type.
 pub(super) fn of_type(media_type: &'static str, body: impl IntoResponse) -> Response {
     let mut response = body.into_response();
     let media_type = HeaderValue::from_static(media_type);

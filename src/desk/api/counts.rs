@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::response::Response;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::{
     answer::json,
@@ -44,7 +45,6 @@ pub(super) const DIMENSIONS: [(&str, Dimension); 15] = [
 pub(super) const HOUR: (&str, Dimension) = ("hour", Dimension::Hour);
 pub(super) const DAY: (&str, Dimension) = ("day", Dimension::Day);
 
-/// The dimensions of an answer.
 pub(super) type By = Vec<(&'static str, Dimension)>;
 
 #[derive(Serialize)]
@@ -132,25 +132,11 @@ fn key(by: &By, one: &Counted) -> Vec<Text> {
 }
 
 /// A value of a dimension. What is not there is `null`.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Value<'a> {
-    Text(&'a str),
-    Number(u64),
-    Nothing,
-}
-
-impl<'a> Value<'a> {
-    fn of(dimension: Dimension, value: &'a str) -> Self {
-        match dimension {
-            Dimension::Line => {
-                let line = value.parse().ok().filter(|line| *line > 0);
-                line.map_or(Self::Nothing, Self::Number)
-            }
-            Dimension::Day => Self::Text(value.split('T').next().unwrap_or_default()),
-            _ if value.is_empty() => Self::Nothing,
-            _ => Self::Text(value),
-        }
+fn value(dimension: Dimension, value: &str) -> Value {
+    match dimension {
+        Dimension::Line => value.parse().ok().filter(|line: &u64| *line > 0).into(),
+        Dimension::Day => value.split('T').next().into(),
+        _ => Some(value).filter(|value| !value.is_empty()).into(),
     }
 }
 
@@ -158,9 +144,9 @@ impl<const N: usize> Serialize for Row<'_, N> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Self { by, key, numbers } = self;
         let values = by.iter().zip(*key);
-        let values = values.map(|((name, dimension), value)| (*name, Value::of(*dimension, value)));
-        let standing = key.get(by.len()).map(|standing| ("standing", Value::Text(standing)));
-        let numbers = numbers.map(|(name, number)| (name, Value::Number(number)));
+        let values = values.map(|((name, dimension), text)| (*name, value(*dimension, text)));
+        let standing = key.get(by.len()).map(|standing| ("standing", standing.as_str().into()));
+        let numbers = numbers.map(|(name, number)| (name, number.into()));
         to.collect_map(values.chain(standing).chain(numbers))
     }
 }

@@ -11,9 +11,7 @@ use sha2::{Digest, Sha256};
 use super::query::{FILTER, Query};
 use crate::{base::escape::hex, desk::admin::problem::Problem};
 
-/// The version of the form.
 const VERSION: &str = "1";
-/// The longest cursor.
 const LONGEST: usize = 300;
 
 /// Where the next page begins.
@@ -26,7 +24,6 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    /// The cursor of a request, if it has one.
     pub(super) fn read(query: &Query) -> Result<Option<Self>, Problem> {
         let Some(text) = query.text("cursor") else { return Ok(None) };
         let refused = |why: &str| {

@@ -8,14 +8,14 @@ use std::iter;
 use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, Source};
-use crate::records::counts::Dimension;
+use crate::records::{counts::Dimension, record::REASONS};
 
-/// The description as OpenAPI 3.1.
 pub(super) fn document(endpoints: &[Endpoint]) -> Value {
     let text = include_str!("openapi.json");
     let mut document: Value = serde_json::from_str(text).expect("tests read it");
     let components = &mut document["components"];
     close(&mut components["schemas"]);
+    components["parameters"]["reason"]["schema"]["enum"] = json!(REASONS);
     for (name, parameter) in components["parameters"].as_object_mut().into_iter().flatten() {
         parameter["name"] = name.as_str().into();
         parameter["in"] = "query".into();

@@ -5,7 +5,6 @@ use axum::response::Response;
 use super::inquiry::Inquiry;
 use crate::{desk::admin::problem::Problem, records::counts::Dimension};
 
-/// A path of the API.
 pub(super) struct Endpoint {
     /// The path, with its variable parts in braces.
     pub(super) path: &'static str,
@@ -14,7 +13,6 @@ pub(super) struct Endpoint {
     pub(super) summary: &'static str,
     /// What its variable parts are.
     pub(super) parts: &'static [&'static str],
-    /// The parameters that its query may have.
     pub(super) parameters: &'static [&'static str],
     /// The words of its parameter `by`.
     pub(super) by: &'static [(&'static str, Dimension)],
@@ -26,12 +24,10 @@ pub(super) struct Endpoint {
     pub(super) answer: fn(&Inquiry) -> Result<Response, Problem>,
 }
 
-/// Where an answer comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// The state in force.
     State,
-    /// The database.
     Database,
     /// The database, as a file to download.
     Export,

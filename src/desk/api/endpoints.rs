@@ -36,7 +36,6 @@ const STORED: Endpoint = Endpoint {
 
 const SPAN: &[&str] = &["site", "since", "until"];
 
-/// All paths.
 pub(super) static ENDPOINTS: [Endpoint; 16] = [
     Endpoint {
         path: "/api/v1/violations",

@@ -33,13 +33,11 @@ static EXPORTS: Semaphore = Semaphore::const_new(MOST_EXPORTS);
 /// Appends the line of a record.
 type Push = fn(&mut Vec<u8>, &Violation);
 
-/// All violations as JSON lines.
 pub(super) fn json_lines(inquiry: &Inquiry) -> Result<Response, Problem> {
     let name = HeaderValue::from_static("attachment; filename=\"violations.jsonl\"");
     export(inquiry, Vec::new(), jsonl::push, "application/jsonl", name)
 }
 
-/// All violations as CSV.
 pub(super) fn csv(inquiry: &Inquiry) -> Result<Response, Problem> {
     let name = HeaderValue::from_static("attachment; filename=\"violations.csv\"");
     let mut heading = Vec::new();
@@ -78,7 +76,6 @@ fn export(
     Ok(response)
 }
 
-/// The pages of an export.
 struct Pages {
     store: Store,
     filter: Filter,

@@ -22,11 +22,9 @@ use crate::{
 /// The start of a span, unless the request says another one.
 const SINCE: &str = "7d";
 
-/// A request to the API.
 pub(super) struct Inquiry {
     pub(super) view: View,
     pub(super) query: Query,
-    /// The time of the request.
     pub(super) now: Timestamp,
     /// The variable parts of the path, decoded.
     path: Vec<String>,
@@ -43,12 +41,10 @@ impl Inquiry {
         Ok(Self { query: Query::read(query, known)?, now, path, view })
     }
 
-    /// A variable part of the path.
     pub(super) fn part(&self, number: usize) -> &str {
         self.path.get(number).map_or("", String::as_str)
     }
 
-    /// The database.
     pub(super) fn store(&self) -> Result<Store, Problem> {
         let Some(database) = &self.view.database else {
             let detail = "the policy names no database, so nothing is kept (set \
@@ -58,14 +54,12 @@ impl Inquiry {
         Ok(database.open()?.sharing(&self.view.counts))
     }
 
-    /// The state in force.
     pub(super) fn live(&self) -> Result<&Live, Problem> {
         self.view.live.get().ok_or_else(|| {
             Problem::new(Kind::NotReady, "the policy has not taken effect yet (try again)")
         })
     }
 
-    /// The rules in force.
     pub(super) fn rulebook(&self) -> Result<Arc<Rulebook>, Problem> {
         Ok(Arc::clone(&self.live()?.handles.published.load().rulebook))
     }
@@ -75,12 +69,10 @@ impl Inquiry {
         self.term("site", |names, text| names.site(store, text))
     }
 
-    /// The crawler that the request names.
     pub(super) fn crawler(&self, store: &Store) -> Result<Option<String>, Problem> {
         self.term("crawler", |names, text| names.product_token(store, text))
     }
 
-    /// The purpose that the request names.
     pub(super) fn purpose(&self, store: &Store) -> Result<Option<String>, Problem> {
         self.term("purpose", |names, text| names.purpose(store, text))
     }

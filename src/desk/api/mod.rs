@@ -51,7 +51,7 @@ mod robots; // each site's robots.txt
 mod status; // the state of the program
 
 /// The paths of the API; each other path below `/api` is refused.
-pub fn router() -> Router<View> {
+pub(crate) fn router() -> Router<View> {
     // A path that is none of ours is the API's to refuse.
     let router = Router::new().route("/api", any(nowhere)).route("/api/{*path}", any(nowhere));
     ENDPOINTS.iter().fold(router, |router, endpoint| {

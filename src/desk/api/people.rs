@@ -16,7 +16,6 @@ use crate::{
 /// The values by which people are told apart.
 pub(super) const DIMENSIONS: [(&str, Dimension); 3] = [("site", Dimension::Site), HOUR, DAY];
 
-/// The requests of people.
 pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
     let by = by(inquiry, &DIMENSIONS)?;
     let (span, store) = (inquiry.span()?, inquiry.store()?);
@@ -38,7 +37,6 @@ pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
     }))
 }
 
-/// The visits of people that operators of crawlers sent.
 pub(super) fn referrals(inquiry: &Inquiry) -> Result<Response, Problem> {
     let (span, store) = (inquiry.span()?, inquiry.store()?);
     let question = Question { site: inquiry.site(&store)?, ..span.question() };

@@ -24,12 +24,10 @@ pub(super) const PARAMETERS: [&str; 5] = ["site", "crawler", "since", "until", "
 /// The places of an answer: usually, and at most.
 const PLACES: (usize, usize) = (100, 1_000);
 
-/// The paths with the most violations.
 pub(super) fn paths(inquiry: &Inquiry) -> Result<Response, Problem> {
     answer(inquiry, PlaceKind::Path, ("path", "paths"))
 }
 
-/// The networks with the most violations.
 pub(super) fn networks(inquiry: &Inquiry) -> Result<Response, Problem> {
     answer(inquiry, PlaceKind::Network, ("network", "networks"))
 }

@@ -11,7 +11,6 @@ use crate::{
 /// The most bytes of a foreign text that a problem quotes.
 const QUOTED: usize = 100;
 
-/// The parameters of a page of records.
 pub(super) const PAGED: &[&str] = &[
     "site",
     "crawler",
@@ -31,7 +30,6 @@ pub(super) const PAGED: &[&str] = &[
 /// Those by which records are selected.
 pub(super) const FILTER: &[&str] = PAGED.split_at(11).0;
 
-/// The parameters of a request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Query(Vec<(&'static str, String)>);
 
@@ -54,13 +52,11 @@ impl Query {
         Ok(Self(parameters))
     }
 
-    /// The text of a parameter.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(other, _)| *other == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// A whole number.
     pub(super) fn number(
         &self,
         name: &str,
@@ -77,7 +73,6 @@ impl Query {
         })
     }
 
-    /// True or false.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
         match self.text(name) {
             None | Some("false") => Ok(false),
@@ -86,7 +81,6 @@ impl Query {
         }
     }
 
-    /// One of these words.
     pub(super) fn word(&self, name: &str, words: &[&str]) -> Result<Option<String>, Problem> {
         let Some(text) = self.text(name) else { return Ok(None) };
         if words.contains(&text) {
@@ -117,7 +111,6 @@ impl Query {
     }
 }
 
-/// A value that means nothing.
 fn bad(name: &str, text: &str, repair: impl Display) -> Problem {
     let text = escape::bounded(text.as_bytes(), QUOTED);
     Problem::value(name, format!("'{text}' means nothing as '{name}' ({repair})"))

@@ -20,7 +20,6 @@ const PAGE: (usize, usize) = (100, 1_000);
 /// The actions that leave a record.
 const ACTIONS: [&str; 3] = ["log", "throttle", "block"];
 
-/// A page of violations.
 pub(super) fn page(inquiry: &Inquiry) -> Result<Response, Problem> {
     let limit = inquiry.query.number("limit", PAGE.0, 1..=PAGE.1)?;
     let cursor = Cursor::read(&inquiry.query)?;
@@ -43,7 +42,6 @@ pub(super) fn page(inquiry: &Inquiry) -> Result<Response, Problem> {
     json(&json!({ "violations": violations, "next": next }))
 }
 
-/// The violation with this id.
 pub(super) fn one(inquiry: &Inquiry) -> Result<Response, Problem> {
     let id = id::read(inquiry.part(0)).map_err(Problem::of_path)?;
     let filter = Filter { id: Some(id.clone()), limit: Some(1), ..Filter::default() };
@@ -56,7 +54,6 @@ pub(super) fn one(inquiry: &Inquiry) -> Result<Response, Problem> {
     }
 }
 
-/// The records that the request selects.
 pub(super) fn filter(inquiry: &Inquiry, store: &Store) -> Result<Filter, Problem> {
     let (since, until) = inquiry.times()?;
     let path = inquiry.query.text("path").map(terms::pattern).transpose();

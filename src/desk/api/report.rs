@@ -23,7 +23,6 @@ pub(super) fn review(inquiry: &Inquiry) -> Result<Response, Problem> {
     Ok(of_type("application/json", format!("[{}]", lines.trim_end().replace('\n', ","))))
 }
 
-/// The scorecard of a crawler.
 pub(super) fn score(inquiry: &Inquiry) -> Result<Response, Problem> {
     let token = inquiry.part(0);
     if token == Violation::NAMELESS {

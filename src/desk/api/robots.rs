@@ -19,7 +19,6 @@ const LEAST_DIGITS: usize = 8;
 /// The bytes of files that are in memory at a time.
 const PART: usize = 4 << 20;
 
-/// The edition in force of every site.
 pub(super) fn sites(inquiry: &Inquiry) -> Result<Response, Problem> {
     let (rulebook, held) = (inquiry.rulebook()?, inquiry.view.metrics.robots_in_quarantine());
     let rows = rulebook.sites().iter().map(|site| site_row(site, &held));
@@ -58,7 +57,6 @@ pub(super) fn editions(inquiry: &Inquiry) -> Result<Response, Problem> {
     json(&json!({ "site": site, "editions": rows }))
 }
 
-/// The bytes of an edition.
 pub(super) fn edition(inquiry: &Inquiry) -> Result<Response, Problem> {
     let store = inquiry.store()?;
     let (site, id) = (site(inquiry, &store)?, inquiry.part(1));
@@ -78,7 +76,6 @@ pub(super) fn edition(inquiry: &Inquiry) -> Result<Response, Problem> {
     }
 }
 
-/// The site that the path names.
 fn site(inquiry: &Inquiry, store: &Store) -> Result<String, Problem> {
     let rulebook = inquiry.rulebook()?;
     Names::from(&*rulebook).site(store, inquiry.part(0)).map_err(Problem::of_path)

@@ -11,7 +11,6 @@ use super::{
 };
 use crate::{base::version, desk::admin::problem::Problem, records::violations::Health};
 
-/// The state of the program, with the violations since its start.
 pub(super) fn status(inquiry: &Inquiry) -> Result<Response, Problem> {
     let view = &inquiry.view;
     let counts = view.sink.counts();

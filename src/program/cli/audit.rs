@@ -125,7 +125,6 @@ fn matrix(args: &Args, catalogue: &Catalogue, out: &mut dyn Write) -> Result<Exi
     Ok(exit(rows.any(|row| !row.conflicts.is_empty())))
 }
 
-/// The crawlers of the matrix.
 fn crawlers(args: &Args, catalogue: &Catalogue) -> Result<Vec<ProductToken>, Error> {
     let named = args.user_agents.iter().map(|name| token(name)).collect::<Result<_, _>>()?;
     let purposes = args.purposes.iter().map(|name| purpose_of(name));

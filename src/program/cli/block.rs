@@ -207,7 +207,6 @@ fn run(args: &Common, act: Act, out: &mut dyn Write) -> Result<Exit, Error> {
     Ok(if is_written || args.preview { Exit::Fine } else { Exit::Findings })
 }
 
-/// A change as it is shown.
 struct Change<'c> {
     name: &'c str,
     request: &'c Request<'c>,

@@ -78,7 +78,6 @@ enum Format {
     Github,
 }
 
-/// A file after all checks.
 struct Checked {
     name: String,
     bytes: Vec<u8>,

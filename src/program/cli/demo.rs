@@ -97,7 +97,6 @@ fn listeners(port: Option<u16>) -> Result<[TcpListener; 3], Error> {
     Ok([proxy, next_free(port)?, TcpListener::bind(local(0))?])
 }
 
-/// The demo's policy with these addresses, its database in `folder`.
 fn policy(addresses: [SocketAddr; 3], folder: &Path) -> String {
     let usual = [PROXY, ADMIN, ORIGIN].iter().zip(addresses);
     let text =
@@ -150,7 +149,6 @@ const VISITS: [(&str, &str, &str); 8] = [
     ("a browser", BROWSER, "/admin/users"),
 ];
 
-/// Sends the visits and prints the response to each.
 async fn crawl(proxy: SocketAddr, out: &mut dyn Write) -> Result<(), Error> {
     writeln!(out, "Some visitors and their responses:\n")?;
     for (visitor, user_agent, path) in VISITS {
@@ -161,7 +159,6 @@ async fn crawl(proxy: SocketAddr, out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// The status of one request.
 async fn visit(proxy: SocketAddr, user_agent: &str, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(proxy).await?;
     let request = format!(
@@ -178,7 +175,6 @@ async fn visit(proxy: SocketAddr, user_agent: &str, path: &str) -> std::io::Resu
     Ok(escape::text(status.unwrap_or("no response").as_bytes()))
 }
 
-/// Prints commands to try.
 fn guide(
     (proxy, admin): (SocketAddr, SocketAddr),
     file: &Path,

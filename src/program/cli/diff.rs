@@ -47,7 +47,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// One of the two.
 enum Operand {
     Policy(Box<Policy>, Box<Rulebook>),
     File(RobotsTxt, Option<String>),

@@ -41,7 +41,6 @@ const EXAMPLES: [(&str, &[&str]); 23] = [
     ("alerts test", &["beadle alerts test --config beadle.yaml"]),
 ];
 
-/// The command with examples in the help of each verb.
 pub(super) fn with_examples(command: Command) -> Command {
     below(command, "")
 }

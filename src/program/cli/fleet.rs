@@ -31,7 +31,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// The columns of the table.
 const COLUMNS: [Column; 7] = [
     Column::text("node", 0, 8),
     Column::text("state", 1, 6),
@@ -59,7 +58,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     print(&overview, args.format, out)
 }
 
-/// Prints the nodes and their differences.
 fn print(overview: &Overview, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
     let age = |beat: &Beat| overview.now.saturating_sub(beat.at).max(0);
     let is_live = |beat: &Beat| age(beat) < LIVE;

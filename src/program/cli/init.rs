@@ -66,7 +66,6 @@ type Kind = Option<Preset>;
 /// The wishes of one option.
 type Wishes = Vec<Wish>;
 
-/// What the running site shows.
 #[derive(Default)]
 struct Seen {
     has_robots_txt: bool,

@@ -109,7 +109,6 @@ fn open(args: &Args) -> Result<Store, Error> {
     Ok(Store::open_read_only(site::database(&policy)?)?)
 }
 
-/// Prints the list, the newest first.
 fn list(
     store: &Store,
     past: &mut PastPolicies<'_>,

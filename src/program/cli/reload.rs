@@ -41,7 +41,6 @@ pub(super) struct Args {
     pub(super) format: Format,
 }
 
-/// The server's answer.
 #[derive(Debug, Deserialize)]
 struct Answer {
     outcome: String,
@@ -50,7 +49,6 @@ struct Answer {
     findings: Vec<Finding>,
 }
 
-/// A finding of the server.
 #[derive(Debug, Deserialize)]
 struct Finding {
     code: String,

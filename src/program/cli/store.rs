@@ -111,7 +111,6 @@ impl Database {
     }
 }
 
-/// Prints what does not hold together, and what takes the room.
 fn check(found: &Found, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
     let examination = Store::open_to_examine(&found.path)?.examine()?;
     match format {
@@ -307,7 +306,6 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Gives the free pages back.
 fn compact(path: &Path, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
     let mut store = Store::open_existing(path)?;
     let (before, plan) = (store.bytes_on_disk(), store.compaction_plan()?);

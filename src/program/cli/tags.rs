@@ -163,7 +163,6 @@ fn complete<R>(response: Response, input: &io::Take<R>, name: &str) -> Result<Re
     if input.limit() == 0 { Err(too_large(name, MAX_RESPONSE)) } else { Ok(response) }
 }
 
-/// The name and the value of a header line.
 fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let colon = line.iter().position(|octet| *octet == b':')?;
     let (name, value) = line.split_at_checked(colon)?;
@@ -181,7 +180,6 @@ fn is_status(line: &[u8]) -> bool {
 
 const DOCUMENT: &str = "document";
 
-/// The rules for a crawler.
 #[derive(Serialize)]
 struct Report {
     product_token: String,
@@ -190,7 +188,6 @@ struct Report {
     diagnostics: Vec<Finding>,
 }
 
-/// A source of rules for the crawler.
 #[derive(Serialize)]
 struct Source {
     source: &'static str,
@@ -209,7 +206,6 @@ struct Finding {
 }
 
 impl Report {
-    /// The rules of a response for the crawler `name`.
     fn of(
         response: Response,
         name: &str,
@@ -258,7 +254,6 @@ impl Report {
         Self { product_token, rules, sources, diagnostics: findings }
     }
 
-    /// Prints the report for people.
     fn print(&self, out: &mut dyn Write) -> Result<(), Error> {
         let listed = |rules: &[String]| escape::text(rules.join(", ").as_bytes());
         let all = if self.rules.is_empty() { "no rule".to_owned() } else { listed(&self.rules) };
@@ -293,7 +288,6 @@ fn rules_of(
     rules.filter(|rule| rule.is_effective()).map(spelt).collect()
 }
 
-/// Lists the known rules.
 fn list(format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
     for known in robots_tag::known_rules() {
         match format {

@@ -47,7 +47,6 @@ enum Format {
     Junit,
 }
 
-/// The tests of one policy.
 struct Suite {
     file: String,
     trials: Vec<Trial>,
@@ -103,7 +102,6 @@ fn text(suites: &[Suite], out: &mut dyn Write) -> Result<(), Error> {
     Ok(())
 }
 
-/// The lines about a failed test.
 fn details(trial: &Trial) -> Vec<String> {
     let mut lines = vec![format!("{:<12} {}", "request", shown(&trial.request))];
     for one in trial.differences() {

@@ -28,21 +28,16 @@ pub(super) struct WithoutFile {
     write: Option<PathBuf>,
 }
 
-/// A policy made of options.
 pub(super) struct Improvised {
     pub(super) at_start: AtStart,
     /// The file that a reload reads. It exists only if the options say so.
     pub(super) file: PathBuf,
     pub(super) sockets: Vec<TcpListener>,
-    /// Where to look.
     pub(super) guide: String,
 }
 
 impl WithoutFile {
     /// Binds the sockets and makes the policy; `None` without `--origin`.
-    ///
-    /// # Errors
-    /// The file exists, the address is in use, or the origin is no URL of a server.
     pub(super) fn improvise(&self) -> Result<Option<Improvised>, Error> {
         let Some(origin) = &self.origin else { return Ok(None) };
         let file = self.write.clone().unwrap_or_else(|| "beadle.yaml".into());

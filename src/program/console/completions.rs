@@ -31,7 +31,6 @@ use crate::{
 /// The variable with the name of the shell that asks.
 const VARIABLE: &str = "BEADLE_COMPLETE";
 
-/// The name of the program in the scripts.
 const PROGRAM: &str = "beadle";
 
 /// Print completions for a shell
@@ -119,7 +118,6 @@ fn beginning<'n>(
     names.filter(begins).map(candidate).collect()
 }
 
-/// Hosts of sites.
 pub(crate) fn sites(word: &OsStr) -> Vec<CompletionCandidate> {
     let Some(policy) = policy() else { return Vec::new() };
     beginning(
@@ -138,7 +136,6 @@ pub(crate) fn tokens(word: &OsStr) -> Vec<CompletionCandidate> {
     beginning(word, names)
 }
 
-/// Purposes of crawlers.
 pub(crate) fn purposes(word: &OsStr) -> Vec<CompletionCandidate> {
     beginning(word, Purpose::ALL.iter().map(|purpose| (purpose.as_str(), None)))
 }

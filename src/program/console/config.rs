@@ -73,7 +73,6 @@ impl ConfigFile {
         if self.url().is_some() { &self.config_copy } else { &self.config }
     }
 
-    /// The value of the option.
     pub(crate) fn place(&self) -> &Path {
         &self.config
     }
@@ -89,9 +88,6 @@ impl ConfigFile {
     }
 
     /// The policy on a server; `None` if it is a file.
-    ///
-    /// # Errors
-    /// The address or the key is unusable.
     pub(crate) fn remote(&self) -> Result<Option<Remote>, Error> {
         let Some(url) = self.url() else { return Ok(None) };
         let refused = |failure: Failure| Error::Findings(vec![failure.finding(&self.name())]);
@@ -114,9 +110,6 @@ fn public_key(file: &Path) -> Result<PublicKey, Error> {
 }
 
 /// The policy, with its warnings and notes.
-///
-/// # Errors
-/// All errors of the policy, if there are any.
 pub(crate) fn load(config: &ConfigFile) -> Result<(Policy, Vec<Diagnostic>), Error> {
     good(examine(config)?)
 }
@@ -133,9 +126,6 @@ pub(crate) fn load_with_database(config: &ConfigFile) -> Result<Policy, Error> {
 
 /// The policy, if it is valid, with all findings. Without an answer of its server, this is the last good
 /// copy, with a remark on standard error.
-///
-/// # Errors
-/// Where the policy can't be read.
 pub(crate) fn examine(config: &ConfigFile) -> Result<PolicyRead, Error> {
     read(config, |remote, failure| {
         let document = last_good(remote, vec![failure.finding(remote.name())])?;
@@ -146,9 +136,6 @@ pub(crate) fn examine(config: &ConfigFile) -> Result<PolicyRead, Error> {
 }
 
 /// The policy as it is now, with all findings. A copy does not count.
-///
-/// # Errors
-/// Where the policy can't be read.
 pub(crate) fn read_now(config: &ConfigFile) -> Result<PolicyRead, Error> {
     read(config, |remote, failure| Err(Error::Findings(vec![failure.finding(remote.name())])))
 }
@@ -173,9 +160,6 @@ pub(crate) fn read_document(remote: &Remote, document: &Document) -> PolicyRead 
 }
 
 /// The last good document.
-///
-/// # Errors
-/// There is none: these findings, and the reason.
 pub(crate) fn last_good(remote: &Remote, mut findings: Vec<Diagnostic>) -> Result<Document, Error> {
     remote.copy.last_good().map_err(|why| {
         let finding = Diagnostic::error("policy.copy", format!("no last good copy: {why}"));
@@ -196,9 +180,6 @@ pub(crate) async fn fetch(remote: &mut Remote) -> Result<Document, Failure> {
 }
 
 /// A good policy with its warnings and notes.
-///
-/// # Errors
-/// All errors of the policy.
 pub(crate) fn good(read: PolicyRead) -> Result<(Policy, Vec<Diagnostic>), Error> {
     let PolicyRead { policy, mut findings, .. } = read;
     if let Some(policy) = policy {
@@ -209,9 +190,6 @@ pub(crate) fn good(read: PolicyRead) -> Result<(Policy, Vec<Diagnostic>), Error>
 }
 
 /// A good policy with its warnings and notes, after its own tests. `name` is that of the policy.
-///
-/// # Errors
-/// All errors of the policy; failed tests are among them if the policy says so.
 pub(crate) fn after_trial(
     read: PolicyRead,
     name: &str,

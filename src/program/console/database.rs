@@ -16,9 +16,6 @@ use crate::{
 const PASSWORD: &str = "BEADLE_CLICKHOUSE_PASSWORD";
 
 /// The database of the policy; `None` if it names none. Connects to nothing yet.
-///
-/// # Errors
-/// The password or the certificates of a server can't be read.
 pub(crate) fn location(policy: &Policy) -> Result<Option<Location>, Error> {
     let Some(database) = &policy.violations.database else { return Ok(None) };
     let shared = database.clickhouse().map(|clickhouse| {
@@ -31,9 +28,6 @@ pub(crate) fn location(policy: &Policy) -> Result<Option<Location>, Error> {
 }
 
 /// Opens the database, and says on standard error what a machine that never served does not know.
-///
-/// # Errors
-/// See [`Location::open`].
 pub(crate) fn open(location: &Location) -> Result<Store, Error> {
     if location.is_elsewhere() {
         let file = location.local.display().to_string();
@@ -47,9 +41,6 @@ pub(crate) fn open(location: &Location) -> Result<Store, Error> {
 }
 
 /// The server of the policy, with its password.
-///
-/// # Errors
-/// The file can't be read.
 pub(crate) fn settings(clickhouse: &ClickHouse) -> Result<Settings, Error> {
     let password = match &clickhouse.password_file {
         Some(file) => {

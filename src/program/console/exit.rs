@@ -7,12 +7,9 @@ use std::{
 
 use crate::{base::diagnostic::Diagnostic, records::record, review::report::terms::Refusal};
 
-/// The exit code of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything is fine.
     Fine = 0,
-    /// There are findings.
     Findings = 1,
     /// The verb could not run.
     Failed = 2,

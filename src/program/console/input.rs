@@ -16,10 +16,8 @@ use crate::{
 
 /// The longest line, in octets. Every header line and User-Agent that a server accepts fits.
 const MAX_LINE: u64 = 1 << 20;
-/// The name of standard input in messages.
 pub(crate) const STANDARD_INPUT: &str = "standard input";
 
-/// The name of a file in messages.
 pub(crate) fn name(file: &Path) -> String {
     escape::path(file)
 }
@@ -45,7 +43,6 @@ pub(crate) fn read(input: impl Read, name: &str, most: usize) -> Result<Vec<u8>,
     Ok(bytes)
 }
 
-/// Opens a file to read it piece by piece.
 pub(crate) fn open(file: &Path) -> Result<File, Error> {
     publication::open_file(file).map_err(|error| refusal(&name(file), &error))
 }

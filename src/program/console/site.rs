@@ -55,7 +55,6 @@ pub(crate) fn store(policy: &Policy) -> Result<Store, Error> {
     database::open(&location)
 }
 
-/// The database of this machine.
 pub(crate) fn database(policy: &Policy) -> Result<&Path, Error> {
     policy.violations.local_database().ok_or_else(no_database)
 }

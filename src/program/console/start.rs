@@ -12,10 +12,8 @@ use crate::{
     rules::policy::Policy,
 };
 
-/// The policy of a start.
 pub(crate) struct AtStart {
     pub(crate) policy: Policy,
-    /// Warnings and notes.
     pub(crate) findings: Vec<Diagnostic>,
     /// Where the policy comes from, unless from a file, and the document that it is.
     pub(crate) remote: Option<(Remote, Document)>,
@@ -24,9 +22,6 @@ pub(crate) struct AtStart {
 impl AtStart {
     /// Reads the policy and runs its tests. Without a good policy on the server, this is the last good
     /// copy, and the log says why.
-    ///
-    /// # Errors
-    /// There is neither a good policy nor a good copy.
     pub(crate) fn load(config: &ConfigFile, runtime: &Runtime) -> Result<Self, Error> {
         let Some(mut remote) = config.remote()? else {
             let (policy, findings) = after_trial(read_now(config)?, &config.name())?;

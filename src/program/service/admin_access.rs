@@ -40,9 +40,6 @@ pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error
 }
 
 /// The token of the admin listener, if the policy names its file.
-///
-/// # Errors
-/// The file can't be read, or has no such token.
 pub(crate) fn admin_token(admin: &policy::Admin) -> Result<Option<String>, Error> {
     let Some(file) = &admin.token_file else { return Ok(None) };
     let unreadable = |error: std::io::Error| refused(admin, &error.to_string());

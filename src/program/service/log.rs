@@ -7,7 +7,6 @@ use std::{
 
 use crate::{base::metrics::Metrics, program::console::LineCounts};
 
-/// How often to look.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// Counts the lines that are dropped. One line says so afterwards.

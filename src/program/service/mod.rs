@@ -75,7 +75,6 @@ const SIGNAL_BURST: Duration = Duration::from_secs(1);
 /// The most time to write records at the end.
 const FLUSH: Duration = Duration::from_secs(5);
 
-/// A started server.
 pub(crate) struct Service {
     running: Running,
     /// `None` where no server asks.
@@ -99,9 +98,6 @@ pub(crate) struct Service {
 impl Service {
     /// Opens the store, binds the sockets that are not inherited, and starts serving. `None` if a signal
     /// ends the server before.
-    ///
-    /// # Errors
-    /// The policy can't take effect.
     pub(crate) async fn start(
         policy: Policy,
         file: &Path,

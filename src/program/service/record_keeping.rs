@@ -26,9 +26,6 @@ use crate::{
 use super::successor;
 
 /// Opens the database and the log of the policy.
-///
-/// # Errors
-/// A file can't be used.
 pub(super) fn open_store(
     policy: &Policy,
     policy_file: &Path,
@@ -78,9 +75,6 @@ pub(super) fn open_store(
 }
 
 /// Opens the access log of the policy.
-///
-/// # Errors
-/// The file can't be used.
 pub(super) fn open_access_log(
     policy: &Policy,
     policy_file: &Path,

@@ -34,7 +34,6 @@ impl Control {
     }
 }
 
-/// The signals that the server handles.
 pub(crate) struct Signals {
     hangup: Signal,
     terminate: Signal,
@@ -43,17 +42,14 @@ pub(crate) struct Signals {
     succeed: Signal,
 }
 
-/// What a signal asks of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// To start a successor (SIGUSR2).
     Successor,
-    /// To end, by this signal.
     End(&'static str),
 }
 
 impl Signals {
-    /// Installs the handlers, inside a runtime.
     pub(crate) fn install() -> Result<Self, Error> {
         Ok(Self {
             hangup: signal(SignalKind::hangup())?,
@@ -86,7 +82,6 @@ impl Signals {
         }
     }
 
-    /// Waits for a signal that ends the server.
     pub(super) async fn end(&mut self, reloads: &Reloads) -> &'static str {
         loop {
             if let Order::End(signal) = self.next(reloads).await {

@@ -27,9 +27,6 @@ pub(super) struct Sockets(Vec<(SocketAddr, TcpListener)>);
 
 /// The sockets that systemd passes by `LISTEN_FDS`, or any program that does the same. To be called before
 /// the first thread, because it removes these variables.
-///
-/// # Errors
-/// A descriptor is no TCP socket.
 pub(super) fn inherited() -> Result<Vec<TcpListener>, Error> {
     let mut passed = ListenFd::from_env();
     let sockets = (0..passed.len()).filter_map(|at| passed.take_tcp_listener(at).transpose());
@@ -41,10 +38,6 @@ pub(super) fn inherited() -> Result<Vec<TcpListener>, Error> {
 
 impl Sockets {
     /// Takes the inherited socket of each address, and binds the others. Inside a runtime.
-    ///
-    /// # Errors
-    /// A finding for each address that can't be bound, and for each inherited socket without an
-    /// address in the policy.
     pub(super) fn bind(
         addresses: &[(&'static str, SocketAddr)],
         already_listening: Vec<TcpListener>,
@@ -72,17 +65,11 @@ impl Sockets {
     }
 
     /// All of them, for a successor.
-    ///
-    /// # Errors
-    /// No descriptor is free.
     pub(super) fn copies(&self) -> io::Result<Vec<OwnedFd>> {
         self.0.iter().map(|(_, socket)| socket.try_clone().map(OwnedFd::from)).collect()
     }
 
     /// Takes the socket of an address of the policy.
-    ///
-    /// # Errors
-    /// It was taken before.
     pub(super) fn take(&mut self, address: SocketAddr) -> Result<TcpListener, Error> {
         let at = self.0.iter().position(|(own, _)| *own == address);
         at.map(|at| self.0.remove(at).1)

@@ -39,9 +39,6 @@ impl Drop for Starting {
 }
 
 /// Starts the successor with these sockets and waits until it serves. Returns its process ID.
-///
-/// # Errors
-/// It does not serve. Its standard error says why.
 pub(super) async fn start(sockets: &[OwnedFd]) -> io::Result<u32> {
     if std::process::id() == 1 {
         return Err(io::Error::other("a container ends with its first process"));
@@ -87,7 +84,6 @@ pub(super) async fn start(sockets: &[OwnedFd]) -> io::Result<u32> {
     }
 }
 
-/// Whether this process is a successor.
 pub(super) fn is_one() -> bool {
     std::env::var_os(MARK).is_some()
 }

@@ -4,7 +4,6 @@ use sd_notify::NotifyState;
 
 use crate::state::publication::{Outcome, Stage};
 
-/// The program serves.
 pub(super) fn ready() {
     tell(&[NotifyState::Ready, NotifyState::Status("serving")]);
 }
@@ -14,7 +13,6 @@ pub(super) fn succeeded_by(process: u32) {
     tell(&[NotifyState::MainPid(process), NotifyState::Ready, NotifyState::Status("serving")]);
 }
 
-/// The program ends after the requests in progress.
 pub(super) fn stopping() {
     tell(&[NotifyState::Stopping, NotifyState::Status("completing requests in progress")]);
 }

@@ -40,7 +40,6 @@ const AGAIN: Duration = Duration::from_secs(2);
 /// The most octets of an answer that are read.
 const MOST_BYTES: usize = 1 << 20;
 
-/// What a round needs.
 #[derive(Clone)]
 struct Outlook {
     handles: Handles,
@@ -59,7 +58,6 @@ struct Watched {
     is_silent: bool,
 }
 
-/// A round that is over.
 struct Round {
     site: String,
     watch: Watch,

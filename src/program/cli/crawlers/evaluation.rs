@@ -42,7 +42,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// One line of a file; other keys are ignored.
 #[derive(Deserialize)]
 struct Row {
     user_agent: String,
@@ -50,7 +49,6 @@ struct Row {
     product_tokens: Option<Vec<String>>,
 }
 
-/// The counts of an evaluation.
 #[derive(Default, Serialize)]
 struct Totals {
     /// User-Agents with expected tokens.

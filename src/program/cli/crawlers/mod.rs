@@ -95,7 +95,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     }
 }
 
-/// Prints the claim of each User-Agent on standard input.
 fn identify(catalogue: &Catalogue, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
     let no_names = SiteNames::new(catalogue, []);
     for line in lines(io::stdin().lock(), STANDARD_INPUT) {
@@ -161,7 +160,6 @@ pub(super) fn purpose_of(name: &str) -> Result<Purpose, Error> {
     })
 }
 
-/// Lists the entries of a purpose, or all.
 fn list(
     catalogue: &Catalogue,
     purpose: Option<&str>,
@@ -186,7 +184,6 @@ fn list(
     Ok(Exit::Fine)
 }
 
-/// Shows one entry.
 fn show(
     catalogue: &Catalogue,
     name: &str,

@@ -55,7 +55,6 @@ pub(super) struct Args {
     format: Format,
 }
 
-/// The result of an update.
 #[derive(Serialize)]
 struct Report {
     to: String,
@@ -128,7 +127,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     print(&report(outcome, Some(&newer), changes, findings), args.format, out)
 }
 
-/// The bytes of a file or of an address.
 fn read(from: &str, evidence: Option<&policy::Evidence>) -> Result<Vec<u8>, Error> {
     let refused = |why: String| Error::Refused(format!("{}: {why}", escape::shown(from)));
     if from.contains("://") {

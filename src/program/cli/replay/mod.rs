@@ -123,7 +123,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     report(args, (&tally, changes.as_ref()), &name, &remarks, out)
 }
 
-/// Writes the report.
 fn report(
     args: &Args,
     (tally, changes): (&Tally, Option<&Changes>),
@@ -150,7 +149,6 @@ fn report(
     Ok(Exit::Fine)
 }
 
-/// Writes each violation as a record.
 fn records(
     args: &Args,
     judge: Judge,

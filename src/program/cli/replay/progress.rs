@@ -33,7 +33,6 @@ impl Bar {
         }
     }
 
-    /// Removes the line.
     pub(super) fn end(&self) {
         if self.shown.is_some() {
             let _ = write!(io::stderr(), "\r\x1b[K");

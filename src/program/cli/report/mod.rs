@@ -177,7 +177,6 @@ impl Format {
 /// The most rows of a table: on a terminal, and in a file for mail and print.
 const MOST_ROWS: (usize, usize) = (10, 20);
 
-/// Writes what crawlers did in a span of time, against the span before.
 fn review(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let scene = args.scope.open(&args.config)?;
     let answers = Answers::of(&scene.store, scene.span(), scene.site)?;
@@ -205,7 +204,6 @@ pub(super) fn screen(file: Option<&Path>) -> Screen {
 /// Only the owner reads the file: it has the addresses of clients.
 const FILE_MODE: u32 = 0o600;
 
-/// What was written.
 #[derive(Serialize)]
 struct BundleRow<'a> {
     kind: &'static str,
@@ -220,7 +218,6 @@ struct BundleRow<'a> {
     files: usize,
 }
 
-/// Writes the evidence bundle of a crawler.
 fn evidence(args: &Args, crawler: &str, out: &mut dyn Write) -> Result<Exit, Error> {
     let format = args.format.of_lines()?;
     let claimant = args.impostors.as_deref().and_then(Claimant::of_word).unwrap_or_default();

@@ -16,7 +16,6 @@ use crate::{
     },
 };
 
-/// Verifies a bundle and prints what is found.
 pub(super) fn verify(file: &Path, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
     let bytes = read_file(file, MAX_ARCHIVE)?;
     let refused = |error| Error::Refused(format!("{}: {error}", name(file)));

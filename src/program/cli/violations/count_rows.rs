@@ -28,7 +28,6 @@ use crate::{
     },
 };
 
-/// The counts of one key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Row {
     key: String,
@@ -101,7 +100,6 @@ impl From<String> for Key {
 }
 
 impl Row {
-    /// The key in a text.
     fn name(&self) -> String {
         Claimant::of(self.standing.unwrap_or_default()).name(&self.key)
     }
@@ -156,7 +154,6 @@ impl Counts {
         Self { rows, more, violations, requests, unreadable }
     }
 
-    /// Prints the counts of the records that `filter` selects.
     pub(super) fn print(
         &self,
         by: By,
@@ -225,7 +222,6 @@ pub(super) fn can_answer(by: By, filter: &Filter) -> bool {
         && !(is_place && filter.action.is_some())
 }
 
-/// Counts the records that meet the conditions.
 pub(super) fn of_records(by: By, source: &Source, filter: &Filter) -> Result<Counts, Error> {
     let (tally, unreadable) = tally(by, source, filter)?;
     Ok(Counts::of(by, tally, unreadable, filter.limit))
@@ -328,7 +324,6 @@ fn dimensions(by: By) -> impl Iterator<Item = Dimension> {
     dimensions.iter().copied()
 }
 
-/// The key of these values, as records have it.
 fn name(by: By, values: &[Text]) -> Key {
     Key::from(match (by, values) {
         (By::Rule, [reason, directive, pattern]) => {

@@ -21,7 +21,6 @@ use crate::{
     rules::policy::{ClientIp, Policy},
 };
 
-/// Prints records as they come.
 pub(super) enum Printer {
     Text(Columns, Grid),
     Json,
@@ -138,7 +137,6 @@ impl Columns {
         Grid::fit(&self.columns, &cells, screen, more_rows)
     }
 
-    /// The row of a record.
     fn row(&self, Entry { violation, form }: &Entry<'_>) -> Vec<Cell> {
         let format = if self.has_short_times { "%m-%d %H:%M:%S" } else { "%Y-%m-%dT%H:%M:%SZ" };
         let plain = |text: &str| Cell::from(text.to_owned());
@@ -177,7 +175,6 @@ fn broken(robots: &Robots, reason: &str) -> Cell {
     Cell { text: format!("{rule} ({line})"), kept_end, ..Cell::default() }
 }
 
-/// A record of a listing.
 #[derive(Debug)]
 pub(super) struct Entry<'a> {
     pub(super) violation: &'a Violation,
@@ -204,7 +201,6 @@ impl<'a> Forms<'a> {
         Self { policy, source, past: PastForms::default() }
     }
 
-    /// These records with their forms.
     pub(super) fn entries<'r>(
         &mut self,
         records: &'r [(u64, Violation)],

@@ -18,7 +18,6 @@ use crate::{
     rules::policy::{Log, Policy},
 };
 
-/// The place to read records from.
 pub(super) enum Source {
     Database(Store),
     Lines(PathBuf),
@@ -137,12 +136,10 @@ fn unrecorded_by_hour(store: &Store, filter: &Filter) -> Result<Unrecorded, Erro
     Ok(sum)
 }
 
-/// Whether the filter selects an action.
 pub(super) fn is_wanted(filter: &Filter, action: &str) -> bool {
     filter.action.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(action))
 }
 
-/// The questions to the counts.
 pub(super) fn questions(filter: &Filter) -> Vec<Question> {
     let question = |product_token| Question {
         since: filter.since.unwrap_or(Timestamp::MIN),

@@ -20,7 +20,6 @@ pub(super) fn unreadable(count: u64) {
     }
 }
 
-/// Says why nothing is listed.
 pub(super) fn nothing(
     policy: &Policy,
     source: &Source,

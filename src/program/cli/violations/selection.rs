@@ -17,7 +17,6 @@ use crate::{
     rules::policy::Policy,
 };
 
-/// The filter of these options.
 pub(super) fn filter(
     args: &Args,
     policy: &Policy,
