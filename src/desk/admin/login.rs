@@ -121,7 +121,6 @@ async fn whole(request: Request<Body>) -> Option<Request<Body>> {
     Some(Request::from_parts(head, body.into()))
 }
 
-/// The answer to the form of [`LOGIN`]: the page that was asked for, or the form again.
 pub(super) async fn enter(State(view): State<View>, Form(entry): Form<Entry>) -> Response {
     let next = local(&entry.next);
     match view.access.enter(&entry.token, (view.now)()).await {

@@ -75,7 +75,6 @@ impl Problem {
         Self { parameter: Some(parameter.into()), ..self }
     }
 
-    /// The refusal of a term that a parameter has.
     pub(crate) fn of_parameter(parameter: &str, refusal: Refusal) -> Self {
         match refusal {
             Refusal::Term(sentence) => Self::value(parameter, sentence),

@@ -46,7 +46,6 @@ async fn metrics(State(view): State<View>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, content_type)], page)
 }
 
-/// Says what the sink has counted for itself.
 fn count_records(sink: &Sink, of: &RecordFamilies) {
     let (counts, lost, removed) = (sink.counts(), sink.lost(), sink.removed());
     of.seen.put(&[], counts.seen);

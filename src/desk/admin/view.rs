@@ -22,16 +22,13 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     pub(crate) metrics: Arc<Metrics>,
-    /// The sink of records, for counts and health.
     pub(crate) sink: Arc<Sink>,
     /// Whether the proxy accepts requests: false until it listens, and while it drains.
     pub(crate) ready: Arc<AtomicBool>,
     pub(crate) access: Arc<Access>,
     /// The database; `None` if records are not kept.
     pub(crate) database: Option<Location>,
-    /// The counts of the database that were read.
     pub(crate) counts: CountsInMemory,
-    /// How long records are kept.
     pub(crate) retention: Duration,
     pub(crate) now: fn() -> Timestamp,
     /// The state in force; empty until the policy has taken effect.

@@ -38,7 +38,6 @@ impl Cursor {
         Ok(Some(cursor))
     }
 
-    /// The cursor as a text, for requests with the same filter.
     pub(super) fn text(&self, query: &Query) -> String {
         let time =
             |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |at| at.to_string());

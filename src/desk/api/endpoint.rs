@@ -17,7 +17,6 @@ pub(super) struct Endpoint {
     /// The words of its parameter `by`.
     pub(super) by: &'static [(&'static str, Dimension)],
     pub(super) media_type: &'static str,
-    /// The schema of the answer.
     pub(super) schema: &'static str,
     pub(super) source: Source,
     /// Its answer. It may wait for the disk.
@@ -26,7 +25,6 @@ pub(super) struct Endpoint {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The state in force.
     State,
     Database,
     /// The database, as a file to download.

@@ -17,7 +17,6 @@ use super::{
 };
 use crate::desk::admin::problem::Problem;
 
-/// The description of all paths.
 static DESCRIPTION: LazyLock<String> = LazyLock::new(|| format!("{:#}", document(&ENDPOINTS)));
 
 /// An answer in JSON from the database.

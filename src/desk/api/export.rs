@@ -30,7 +30,6 @@ const PAGE: usize = 500;
 const MOST_EXPORTS: usize = 8;
 static EXPORTS: Semaphore = Semaphore::const_new(MOST_EXPORTS);
 
-/// Appends the line of a record.
 type Push = fn(&mut Vec<u8>, &Violation);
 
 pub(super) fn json_lines(inquiry: &Inquiry) -> Result<Response, Problem> {

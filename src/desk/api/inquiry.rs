@@ -94,7 +94,6 @@ impl Inquiry {
         time.map_err(|refusal| Problem::of_parameter(parameter, refusal))
     }
 
-    /// The times from which and before which records count.
     pub(super) fn times(&self) -> Result<(Option<Timestamp>, Option<Timestamp>), Problem> {
         let (since, until) = (self.time("since")?, self.time("until")?);
         if let (Some(since), Some(until)) = (since, until) {

@@ -13,7 +13,6 @@ use crate::{
     records::counts::{Dimension, Question},
 };
 
-/// The values by which people are told apart.
 pub(super) const DIMENSIONS: [(&str, Dimension); 3] = [("site", Dimension::Site), HOUR, DAY];
 
 pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {

@@ -35,7 +35,6 @@ use crate::{
     rules::{crawlers::Crawler, enforce::Rulebook},
 };
 
-/// The title of the page about a name that nobody knows.
 pub(super) const NO_CRAWLER: &str = "No such crawler";
 
 const ROWS: usize = 20;
@@ -53,7 +52,6 @@ struct Page {
     sites: Vec<Choice>,
     figures: Option<Part>,
     over_time: Option<OverTime>,
-    /// What is wrong with the filter.
     faults: Vec<String>,
     parts: Vec<Part>,
     violations: String,
@@ -262,7 +260,6 @@ fn own<'a>(conditions: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     [conditions, &[("impostors", without)]].concat()
 }
 
-/// What the catalogue knows.
 fn facts(entry: &Crawler) -> Vec<Fact> {
     let fact = |name, value: &str| Fact { link: target(value), ..fact(name, value) };
     let groups: Vec<_> = entry.groups().map(|name| name.as_str()).collect();

@@ -83,7 +83,6 @@ enum Of {
     Number(fn(&Tally) -> u64),
     /// A part of the requests.
     Share(fn(&Tally) -> u64),
-    /// The change of the violations.
     Change,
 }
 

@@ -39,7 +39,6 @@ pub(super) const fn yes(is: bool) -> &'static str {
 }
 
 impl Fact {
-    /// Bad news, where it is.
     pub(super) fn bad_if(self, is_bad: bool) -> Self {
         Self { class: if is_bad { "bad" } else { "" }, ..self }
     }

@@ -51,7 +51,6 @@ impl IntoResponse for Instead {
     }
 }
 
-/// The reason why the database has no answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
     NoDatabase,

@@ -37,7 +37,6 @@ pub(super) struct Health {
 /// Something wrong, in a sentence that names the repair.
 pub(super) struct Trouble {
     pub(super) sentence: String,
-    /// The page about it.
     pub(super) link: Option<Link>,
 }
 

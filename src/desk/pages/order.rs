@@ -12,7 +12,6 @@ use crate::records::{
 const PAGE: usize = 100;
 /// The most names of which a page asks for the violations.
 const MOST_NAMES: usize = 20;
-/// The columns by which the list is sorted.
 pub(super) const COLUMNS: [&str; 4] = ["time", "site", "action", "crawler"];
 
 /// A column, and whether its last value comes first.

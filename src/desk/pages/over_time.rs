@@ -15,7 +15,6 @@ pub(super) struct OverTime {
     pub(super) chart: String,
     /// The length of a bar.
     pub(super) period: String,
-    /// The names of the parts, with their classes in the style sheet.
     pub(super) parts: Vec<Part>,
     /// Whether the first counts came later than the chart begins.
     pub(super) has_uncounted: bool,

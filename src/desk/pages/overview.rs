@@ -40,7 +40,6 @@ const HIGHLIGHTS: usize = 5;
 /// The most policies among which the chart marks changes.
 const MARKS: usize = 200;
 
-/// The conditions that the links of the page have.
 struct Here {
     days: String,
     site: String,
@@ -51,7 +50,6 @@ struct Here {
 #[template(path = "overview.html", config = "src/desk/pages/askama.toml")]
 struct Overview {
     frame: Frame,
-    /// What is wrong with the address.
     faults: Vec<String>,
     health: Health,
     /// The counts, or the reason why there are none.
@@ -59,7 +57,6 @@ struct Overview {
     days: String,
     /// The sites to choose from, after all of them.
     sites: Vec<Choice>,
-    /// A command that makes a violation, where there is nothing to show.
     attempt: Option<String>,
 }
 

@@ -50,12 +50,10 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// The actions to choose from, with their names.
     pub(super) const fn actions(&self) -> [(&'static str, &'static str); 4] {
         [("", "any"), ("log", "logged"), ("throttle", "throttled"), ("block", "blocked")]
     }
 
-    /// Whether the page lists other forms of closed paths.
     pub(super) fn is_of_forms(&self) -> bool {
         self.reason == FORM
     }
@@ -70,7 +68,6 @@ impl Wanted {
         link::with_query(page, &[("reason", reason)])
     }
 
-    /// Whether impostors are listed.
     pub(super) const fn impostors(&self) -> [(&'static str, &'static str); 3] {
         let [without, only] = Claimant::WORDS;
         [("", "with the others"), (without, "left out"), (only, "alone")]
@@ -203,7 +200,6 @@ impl Wanted {
         link::with_query("/violations", &[&self.conditions()[..], &sort, place].concat())
     }
 
-    /// The value of a condition.
     pub(super) fn value(&self, name: &str) -> &str {
         let found = self.conditions().into_iter().find(|(one, _)| *one == name);
         found.map_or("", |(_, value)| value.trim())

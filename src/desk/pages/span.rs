@@ -48,7 +48,6 @@ impl Days {
         self.0.to_string()
     }
 
-    /// The span up to now.
     pub(super) fn until(self, now: Timestamp) -> Span {
         let length = SignedDuration::from_hours(24 * self.0);
         Span::new(now.checked_sub(length).unwrap_or(Timestamp::MIN), now, now)

@@ -41,7 +41,6 @@ pub(super) struct Wanted {
     site: String,
 }
 
-/// What is wrong with some fields.
 type Faults = Vec<(&'static str, String)>;
 
 #[derive(Template)]

@@ -42,7 +42,6 @@ struct Page {
     newer: Option<Text>,
 }
 
-/// A record with what is stored about it.
 struct Found {
     violation: Violation,
     /// The file of the recorded edition.
@@ -120,7 +119,6 @@ fn is_of_form(violation: &Violation) -> bool {
     violation.reason.as_str() == FORM
 }
 
-/// What the record is of, one and many.
 fn nouns_of(violation: &Violation) -> [&'static str; 2] {
     match is_of_form(violation) {
         true => ["Other form", "Other forms"],

@@ -10,7 +10,6 @@ use crate::{
     rules::{crawlers::Class, enforce::Rulebook},
 };
 
-/// A message of an error as a sentence.
 pub(super) fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
@@ -42,7 +41,6 @@ pub(super) fn known_site(
     Ok((known(named, &mut faults)?.or(site), faults))
 }
 
-/// The clients of a class, by its name.
 pub(super) fn class(name: &str) -> &'static str {
     match name {
         one if one == Class::Crawler.as_str() => "crawlers",
@@ -91,7 +89,6 @@ pub(super) fn reason(code: &str) -> &'static str {
     }
 }
 
-/// What is known about a claim, and by which evidence.
 pub(super) fn standing(standing: &str, evidence: Option<&str>) -> &'static str {
     match (standing, evidence) {
         ("confirmed", Some("ip-range")) => {
@@ -117,7 +114,6 @@ pub(super) fn standing(standing: &str, evidence: Option<&str>) -> &'static str {
     }
 }
 
-/// What the crawler had read before the request.
 pub(super) fn read(read: &RobotsRead) -> &'static str {
     match read.state {
         ReadState::Never => "The crawler had not been seen to read robots.txt.",
@@ -126,7 +122,6 @@ pub(super) fn read(read: &RobotsRead) -> &'static str {
     }
 }
 
-/// What became of a recorded request.
 pub(super) fn done(action: &str) -> &'static str {
     match action {
         "log" => "The request was recorded and passed.",
@@ -136,7 +131,6 @@ pub(super) fn done(action: &str) -> &'static str {
     }
 }
 
-/// What would become of a request.
 pub(super) fn would_be(action: &str) -> &'static str {
     match action {
         "pass" => "It would pass",
@@ -147,7 +141,6 @@ pub(super) fn would_be(action: &str) -> &'static str {
     }
 }
 
-/// The sentences that say something.
 pub(super) fn sentences<const N: usize>(all: [&str; N]) -> String {
     all.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -54,7 +54,6 @@ fn below(command: Command, path: &str) -> Command {
     })
 }
 
-/// The verb with its examples after the help.
 fn shown(verb: Command, path: &str) -> Command {
     let long = verb.get_long_about().map(ToString::to_string).unwrap_or_default();
     let own = long.lines().filter(|line| line.starts_with("  ") && line.contains("beadle "));

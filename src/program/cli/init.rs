@@ -136,7 +136,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     Ok(Exit::Fine)
 }
 
-/// The usual server behind Beadle.
 const ORIGIN: &str = "http://127.0.0.1:3000";
 
 /// The most time for the robots.txt of the origin.

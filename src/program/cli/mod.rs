@@ -112,7 +112,6 @@ enum Verb {
     Help(help::Args),
 }
 
-/// The command line with the examples of its help.
 fn command() -> clap::Command {
     example::with_examples(Args::command())
 }

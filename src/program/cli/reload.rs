@@ -121,7 +121,6 @@ fn print_errors(
     Ok(Exit::Failed)
 }
 
-/// The status and the body of the server's answer.
 async fn ask(admin: &policy::Admin) -> Result<(u16, Vec<u8>), Error> {
     let client = Client::new(fetch::Settings {
         user_agent: fetch::PRODUCT,

@@ -114,7 +114,6 @@ enum Verb {
     Discard,
 }
 
-/// Decides about the quarantined file of the site.
 fn decide(
     verb: Verb,
     policy: &Policy,
@@ -145,7 +144,6 @@ fn decide(
 /// The most changed lines of an edition.
 const MOST_LINES: usize = 20;
 
-/// Prints the editions of a site, or of all sites.
 fn print_history(
     policy: &Policy,
     site: Option<&Site>,

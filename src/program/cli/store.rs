@@ -204,7 +204,6 @@ const MODE: u32 = 0o640;
 /// More than SQLite needs to finish a copy.
 const MARGIN: u64 = 1 << 20;
 
-/// Makes a copy, which gets its name when it is whole.
 fn backup(
     database: &Path,
     copy: &Path,

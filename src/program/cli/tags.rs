@@ -85,7 +85,6 @@ const FIELD: &str = "Robots-Tag";
 /// The header field of today's crawlers.
 const OLDER_FIELD: &str = "X-Robots-Tag";
 
-/// The parts of a response that have rules.
 #[derive(Default)]
 struct Response {
     field: Vec<Vec<u8>>,

@@ -170,7 +170,6 @@ pub(crate) fn last_good(remote: &Remote, mut findings: Vec<Diagnostic>) -> Resul
     })
 }
 
-/// The document on the server.
 pub(crate) async fn fetch(remote: &mut Remote) -> Result<Document, Failure> {
     match remote.fetch().await? {
         Fetched::New(document) => Ok(document),
@@ -203,7 +202,6 @@ pub(crate) fn after_trial(
     Ok((policy, findings))
 }
 
-/// The refusal of a policy file that can't be read.
 pub(crate) fn no_policy(file: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::NotFound => " (name the policy file with --config)",

@@ -26,7 +26,6 @@ pub(crate) enum Error {
     Output(io::Error),
 }
 
-/// A verb refuses with this sentence.
 pub(crate) fn refuse<T>(sentence: impl Into<String>) -> Result<T, Error> {
     Err(Error::Refused(sentence.into()))
 }

@@ -75,7 +75,6 @@ pub(crate) fn lines(
     })
 }
 
-/// The refusal of an input that can't be read.
 pub(crate) fn refusal(name: &str, error: &io::Error) -> Error {
     Error::Refused(format!("{name}: {error}"))
 }

@@ -20,7 +20,6 @@ pub(crate) fn remark(sentence: &str) {
     let _ = writeln!(io::stderr(), "beadle: {sentence}");
 }
 
-/// Writes a value as one line of JSON.
 pub(crate) fn json(out: &mut dyn Write, value: &impl serde::Serialize) -> Result<(), Error> {
     let line = serde_json::to_string(value).map_err(io::Error::other)?;
     Ok(writeln!(out, "{line}")?)

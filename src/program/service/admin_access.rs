@@ -21,7 +21,6 @@ pub(super) fn read_counts(database: &Location, counts: &CountsInMemory) {
     let _ = store.places(PlaceKind::Path, &all, 0);
 }
 
-/// The hosts that the admin listener answers for.
 pub(super) fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
     let mut hosts = admin::Hosts::default();
     for host in &admin.hosts {
@@ -33,7 +32,6 @@ pub(super) fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
     hosts
 }
 
-/// What opens the admin listener: the token of its file.
 pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error> {
     let Some(token) = admin_token(admin)? else { return Ok(admin::Access::open()) };
     Ok(admin::Access::by_token(&token))

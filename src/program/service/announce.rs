@@ -5,7 +5,6 @@ use crate::{
     rules::policy::{self, Policy},
 };
 
-/// Logs one line for each listener and site, and the policy's fingerprint.
 pub(super) fn announce(policy: &Policy) {
     tracing::info!(
         version = version::NUMBER,

@@ -47,7 +47,6 @@ struct Sent {
     seconds: BTreeMap<String, i64>,
 }
 
-/// Sends the reports of the policy in force, until no policy follows.
 pub(super) async fn run(handles: Handles, policies: watch::Receiver<Arc<Policy>>) {
     // Without a database there are no reports.
     let Some(mut sent) = Sent::of(&policies.borrow()) else { return };

@@ -222,7 +222,6 @@ impl Service {
         self.publisher.follow(remote, document, every);
     }
 
-    /// Counts the log lines that are dropped, and logs their number when lines are written again.
     pub(crate) fn watch_log(&self, lines: LineCounts) {
         tokio::spawn(log::watch(lines, Arc::clone(&self.metrics)));
     }

@@ -89,7 +89,6 @@ pub(super) fn open_access_log(
     Ok(Some(Arc::new(log)))
 }
 
-/// The way to ClickHouse.
 fn shared(
     policy: &Policy,
     clickhouse: &policy::ClickHouse,

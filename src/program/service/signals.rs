@@ -21,7 +21,6 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// Installs the handlers and starts the runtime.
     pub(crate) fn start() -> Result<Self, Error> {
         // A handler stays for the whole life of the process. This one comes before the first
         // thread, which takes its time on a busy machine.

@@ -21,7 +21,6 @@ use super::successor;
 /// `net.core.somaxconn`.
 const BACKLOG: u32 = 4_096;
 
-/// The sockets of a policy, by their addresses.
 #[derive(Debug)]
 pub(super) struct Sockets(Vec<(SocketAddr, TcpListener)>);
 
@@ -77,7 +76,6 @@ impl Sockets {
     }
 }
 
-/// A socket that listens at an address.
 fn bound(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     // Connections of the last run may still close.

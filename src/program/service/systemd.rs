@@ -8,7 +8,6 @@ pub(super) fn ready() {
     tell(&[NotifyState::Ready, NotifyState::Status("serving")]);
 }
 
-/// Another process of the program serves in place of this one.
 pub(super) fn succeeded_by(process: u32) {
     tell(&[NotifyState::MainPid(process), NotifyState::Ready, NotifyState::Status("serving")]);
 }

@@ -48,7 +48,6 @@ struct Outlook {
     client: Arc<OnceLock<Option<Client>>>,
 }
 
-/// A site with a public address.
 struct Watched {
     watch: Watch,
     turn: usize,
@@ -66,7 +65,6 @@ struct Round {
     answers: Vec<(Question, Option<Option<Finding>>)>,
 }
 
-/// Looks at the sites of the policy in force, until no policy follows.
 pub(super) async fn run(
     handles: Handles,
     gate: Arc<Gate>,
@@ -256,7 +254,6 @@ impl Outlook {
         Some(Expected::Page { is_refused, tags })
     }
 
-    /// Takes what a round found, and tells what begins and what ends.
     fn settle(&self, watched: &mut BTreeMap<String, Watched>, round: Round) {
         let Round { site, watch, crawlers, answers } = round;
         let Some(one) = watched.get_mut(&site).filter(|one| one.watch == watch) else { return };
@@ -293,7 +290,6 @@ impl Outlook {
         self.show(watched);
     }
 
-    /// Shows what holds, and logs what begins and what ends.
     fn show(&self, watched: &BTreeMap<String, Watched>) {
         let troubles = watched.iter().flat_map(|(site, one)| one.held.troubles(site));
         let after: Vec<Trouble> = troubles.collect();

@@ -42,11 +42,9 @@ pub(in crate::desk::pages) struct Wanted {
 pub(super) struct Prepared {
     pub(super) before: Vec<u8>,
     pub(super) proposal: Proposal,
-    /// What is asked for a crawler.
     pub(super) act: Option<Act>,
 }
 
-/// Why there is no change.
 pub(super) enum NotPrepared {
     Why(String),
     Findings(Vec<Diagnostic>),
@@ -154,7 +152,6 @@ impl Wanted {
     }
 }
 
-/// The lines of a section of a site in the text of a policy.
 pub(super) fn section_lines(
     text: &str,
     policy: &Policy,

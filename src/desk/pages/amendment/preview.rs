@@ -139,7 +139,6 @@ fn patch_lines(patch: &str) -> Vec<(&'static str, String)> {
     patch.lines().skip(2).map(line).collect()
 }
 
-/// Why there is no change, as sentences.
 pub(super) fn sentences(refused: NotPrepared) -> Vec<String> {
     let sentence = |finding: &Diagnostic| {
         let help = finding.help.as_deref().map_or(String::new(), |help| format!(" ({help})"));

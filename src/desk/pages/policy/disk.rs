@@ -123,7 +123,6 @@ impl OnDisk {
         }
     }
 
-    /// The line of a finding, if the page shows it.
     pub(super) fn line(&self, finding: &Diagnostic) -> Option<u32> {
         line_in(&self.name, finding).filter(|line| *line as usize <= MOST_LINES)
     }
@@ -150,7 +149,6 @@ fn lines(bytes: &[u8], worst: &BTreeMap<u32, Severity>) -> (Vec<LineRow>, u64) {
     (rows, all.count() as u64)
 }
 
-/// The class of a severity's word.
 pub(super) const fn class(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "bad",

@@ -88,7 +88,6 @@ pub(super) fn server(server: &Server) -> Group {
     }
 }
 
-/// Where lines go.
 fn place(log: Option<&Log>) -> String {
     match log {
         None => "none".to_owned(),

@@ -45,7 +45,6 @@ struct Answers {
     edition: Edition,
     periods: Vec<EditionPeriod>,
     before: Option<Text>,
-    /// The difference from the one before.
     changes: Option<Changes>,
 }
 

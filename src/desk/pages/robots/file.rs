@@ -21,11 +21,8 @@ const MOST_GONE: usize = 50;
 pub(super) struct FileView {
     /// The first lines, and later ones with hits.
     pub(super) rows: Vec<LineRow>,
-    /// What is left out.
     pub(super) note: Option<String>,
-    /// Whether lines have counts.
     pub(super) has_counts: bool,
-    /// Whether lines have a source.
     pub(super) has_sources: bool,
     /// Rules of older editions that the file does not have.
     pub(super) gone: Vec<(String, [String; 2])>,

@@ -55,7 +55,6 @@ impl SiteInForce {
         &self.published.rulebook.sites()[self.number]
     }
 
-    /// What is to be known about its origin's file.
     pub(super) fn report(&self, view: &View) -> OriginReport {
         live(view).map(|live| live.handles.origin_reports.of(&self.name)).unwrap_or_default()
     }

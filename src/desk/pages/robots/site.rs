@@ -164,7 +164,6 @@ fn lead(site: &Site) -> String {
     )
 }
 
-/// Where the rules of a site come from.
 const fn source(source: Source) -> &'static str {
     match source {
         Source::Policy => "the policy",

@@ -213,7 +213,6 @@ fn some(
     Ok(())
 }
 
-/// The catalogue file, and the policy that names it.
 struct Destination {
     to: PathBuf,
     /// The policy that names the file.

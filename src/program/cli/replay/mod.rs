@@ -212,7 +212,6 @@ fn sources(logs: &[PathBuf]) -> Vec<Source> {
     logs.iter().map(source).collect()
 }
 
-/// What the logs are judged by, and its name.
 fn basis(args: &Args) -> Result<(Basis, String), Error> {
     match &args.robots_txt {
         Some(from) => {
@@ -244,7 +243,6 @@ fn editions(policy: &Policy) -> Result<Vec<Edition>, Error> {
     Ok(database.open()?.editions(None, None)?)
 }
 
-/// A sentence about what is not known here.
 fn unknown(basis: &Basis) -> Option<String> {
     let sites = basis.unknown_origins().join(", ");
     let sentence = format!(
@@ -254,7 +252,6 @@ fn unknown(basis: &Basis) -> Option<String> {
     (!sites.is_empty()).then_some(sentence)
 }
 
-/// A sentence about the formats of the logs.
 fn formats(logs: &Logs) -> Option<String> {
     let formats = logs.formats();
     let named = formats.iter().map(|(name, count)| match count {

@@ -22,7 +22,6 @@ impl Bar {
         Self { start: Instant::now(), shown: None, is_watched: io::stderr().is_terminal() }
     }
 
-    /// Shows the progress, some times a second.
     pub(super) fn show(&mut self, progress: Progress, lines: u64) {
         let is_due = self.shown.is_none_or(|shown| shown.elapsed() > STEP);
         if self.is_watched && is_due {

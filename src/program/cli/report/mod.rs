@@ -123,7 +123,6 @@ impl Scope {
 }
 
 impl Scene {
-    /// The whole hours of the span.
     pub(super) fn span(&self) -> Span {
         Span::new(self.since, self.until, self.now)
     }

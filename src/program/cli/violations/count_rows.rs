@@ -46,7 +46,6 @@ struct Key {
     claimant: Claimant,
 }
 
-/// The counts in the order in which they are shown.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) rows: Vec<Row>,
@@ -117,7 +116,6 @@ fn network(client_ip: &str) -> String {
         .map_or_else(|_| client_ip.to_owned(), |address| Network::of(address).to_string())
 }
 
-/// The violations and requests of each key.
 type Tally = HashMap<Key, (u64, u64)>;
 
 impl Counts {

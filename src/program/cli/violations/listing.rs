@@ -81,7 +81,6 @@ impl Printer {
     }
 }
 
-/// The columns of a listing, and how times are shown in them.
 #[derive(Debug)]
 pub(super) struct Columns {
     columns: Vec<Column>,
@@ -183,13 +182,11 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Whether the record is of another form of a closed path.
     pub(super) fn is_of_form(&self) -> bool {
         self.violation.reason.as_str() == FORM
     }
 }
 
-/// The forms, by the editions of the database.
 pub(super) struct Forms<'a> {
     policy: &'a Policy,
     source: &'a Source,

@@ -103,7 +103,6 @@ impl Recorded for Source {
     }
 }
 
-/// The violations that are counted without a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unrecorded {
     /// Beyond the number that is recorded in detail.

@@ -13,7 +13,6 @@ use crate::{
     rules::policy::Policy,
 };
 
-/// Says that lines or rows are no records.
 pub(super) fn unreadable(count: u64) {
     if count > 0 {
         remark(&format!("skipped {}", number::count(count, "invalid line")));
@@ -62,7 +61,6 @@ pub(super) fn unrecorded(filter: &Filter, count: Unrecorded) {
     }
 }
 
-/// Says how many earlier records a limit left out.
 pub(super) fn more(filter: &Filter, listing: &Listing) {
     if listing.more > 0 {
         let all = listing.records.len() as u64 + listing.more;
@@ -74,7 +72,6 @@ pub(super) fn more(filter: &Filter, listing: &Listing) {
     }
 }
 
-/// Says that hours count whole.
 pub(super) fn hours(filter: &Filter) {
     let full = |time: Timestamp| time.as_millisecond().rem_euclid(3_600_000) == 0;
     if filter.since.is_none_or(full) && filter.until.is_none_or(full) {

@@ -73,7 +73,6 @@ pub(super) fn counted(by: By, filter: Filter) -> Filter {
     Filter { claimant: filter.claimant.or(own), ..filter }
 }
 
-/// What the filter selects.
 pub(super) fn noun(filter: &Filter) -> &'static str {
     if filter.is_of_forms() { "requests" } else { "violations" }
 }
