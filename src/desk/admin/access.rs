@@ -4,7 +4,7 @@
 //! the browser keeps a cookie: the random name of a session. A logout ends the session, and so do its
 //! time and a restart, which a new token needs.
 
-use std::{collections::HashMap, fmt, time::Duration};
+use std::{collections::HashMap, time::Duration};
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use jiff::Timestamp;
@@ -95,13 +95,6 @@ impl Access {
     }
 }
 
-impl fmt::Debug for Access {
-    /// Shows no key.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Access").field("by_token", &self.token.is_some()).finish_non_exhaustive()
-    }
-}
-
 /// Whether a session that began then still lasts. One from the future does not: the clock was set back.
 fn lasts(begin: Timestamp, now: Timestamp) -> bool {
     now.duration_since(begin).try_into().is_ok_and(|age: Duration| age < SESSION)
@@ -174,7 +167,6 @@ mod tests {
         let other = Access::by_token("correct-horse-battery");
         assert!(!other.allows(&fields(&[("cookie", &cookie)]), NOW), "a restart ends sessions");
         assert!(Access::open().allows(&HeaderMap::new(), NOW));
-        assert!(!format!("{access:?}").contains(&cookie[COOKIE.len() + 1..]));
     }
 
     #[test]

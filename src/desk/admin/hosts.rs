@@ -6,15 +6,10 @@
 
 use std::net::{IpAddr, Ipv6Addr};
 
-use crate::base::escape;
+use crate::{base::escape, rules::policy};
 
 /// The hosts of a policy, in lower case.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Hosts {
-    pub(crate) exact: Vec<String>,
-    /// Every host with one of these ends, which begin with a dot.
-    pub(crate) suffixes: Vec<String>,
-}
+pub(crate) struct Hosts(pub(crate) Vec<policy::Host>);
 
 impl Hosts {
     /// The text of a refusal: the host, and the key that admits it. `None` stands for a request
@@ -44,15 +39,21 @@ impl Hosts {
             Some(Host::Address(address)) => {
                 address.is_loopback()
                     || address == local.to_canonical()
-                    || self.exact.iter().any(|host| host.parse() == Ok(address))
+                    || self.has(|host| host.parse() == Ok(address), |_| false)
             }
             Some(Host::Name(name)) => {
                 name == "localhost"
                     || name.ends_with(".localhost")
-                    || self.exact.contains(&name)
-                    || self.suffixes.iter().any(|suffix| name.ends_with(suffix))
+                    || self.has(|host| host == name, |suffix| name.ends_with(suffix))
             }
         }
+    }
+
+    fn has(&self, exact: impl Fn(&str) -> bool, below: impl Fn(&str) -> bool) -> bool {
+        self.0.iter().any(|host| match host {
+            policy::Host::Exact(host) => exact(host),
+            policy::Host::Below(suffix) => below(suffix),
+        })
     }
 }
 
@@ -90,10 +91,9 @@ mod tests {
 
     #[test]
     fn a_name_must_be_known_and_an_address_must_be_the_listeners() {
-        let hosts = Hosts {
-            exact: vec!["beadle.internal".to_owned(), "192.0.2.1".to_owned()],
-            suffixes: vec![".ops.example".to_owned()],
-        };
+        let exact = ["beadle.internal", "192.0.2.1"].map(|host| policy::Host::Exact(host.into()));
+        let below = policy::Host::Below(".ops.example".to_owned());
+        let hosts = Hosts(exact.into_iter().chain([below]).collect());
         let local = "10.0.0.5".parse().unwrap();
         for (field, is_allowed) in [
             ("localhost", true),

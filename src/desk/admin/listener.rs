@@ -39,7 +39,7 @@ use tokio_util::io::InspectWriter;
 
 use crate::base::connections::{self, Place};
 
-use super::{hosts::Hosts, paths::CHECKS};
+use super::{hosts::Hosts, login::CHECKS};
 
 const MOST_CONNECTIONS: usize = 64;
 

@@ -19,10 +19,19 @@ use tokio::time::timeout;
 
 use super::{
     html::{guard, html},
-    paths::{ASSETS, CHECKS, LOGIN, PROGRAMS},
     problem::{Kind, Problem},
     view::View,
 };
+
+/// Health checks. They name whatever host they like, and need no token.
+pub(super) const CHECKS: [&str; 2] = ["/healthz", "/readyz"];
+pub(super) const LOGIN: &str = "/login";
+/// The path to which a POST request reloads the policy.
+pub(crate) const RELOAD: &str = "/reload";
+/// The beginning of style sheets, which need no token.
+const ASSETS: &str = "/assets/";
+/// The beginning of paths for programs, whose refusals are [problems](super::problem).
+const PROGRAMS: &str = "/api/";
 
 /// The time for the body of a form, and its octets.
 const FORM_TIME: Duration = Duration::from_secs(5);

@@ -11,7 +11,7 @@
 //! view       the data that pages show
 //! ```
 //!
-//! May use: connections, counts, record, violations, report, publication, gate, metrics, escape. Must not
+//! May use: connections, policy, counts, record, violations, report, publication, gate, metrics, escape. Must not
 //! know: pages, api, proxy, cli.
 
 use std::{net::TcpListener, sync::Arc};
@@ -23,7 +23,7 @@ pub(crate) use self::{
     hosts::Hosts,
     html::html,
     listener::Ending,
-    paths::RELOAD,
+    login::RELOAD,
     view::{Live, View},
 };
 
@@ -32,7 +32,6 @@ mod hosts; // whose requests are answered
 mod html; // an answer with a page
 mod listener; // connections and their limits
 mod login; // who may see a page
-mod paths; // paths that need no token, and those of programs
 pub mod problem; // what is wrong with a request of a program
 mod reload; // the policy, read again on request
 mod routes; // metrics and health

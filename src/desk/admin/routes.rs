@@ -17,8 +17,7 @@ use crate::{
 };
 
 use super::{
-    login,
-    paths::{CHECKS, LOGIN, RELOAD},
+    login::{self, CHECKS, LOGIN, RELOAD},
     reload,
     view::View,
 };

@@ -19,7 +19,7 @@ use crate::{
     state::publication::{Handles, Reloads},
 };
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct View {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) sink: Arc<Sink>,
@@ -35,7 +35,6 @@ pub(crate) struct View {
     pub(crate) live: Arc<OnceLock<Live>>,
 }
 
-#[derive(Debug)]
 pub(crate) struct Live {
     pub(crate) policy_file: PathBuf,
     /// Whether the desk may write it.

@@ -13,7 +13,7 @@ use crate::{
         escape,
         fetch::page::{host, is_url},
     },
-    program::console::{Error, Exit, Format, destination, json, web},
+    program::console::{Error, Exit, Format, json, web, write_file},
 };
 
 /// Make a policy from rules of other programs
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         Error::Refused(format!("{source}: not {kind}: {why} (name the kind with --from)"))
     })?;
     match (&args.output, args.format) {
-        (Some(file), _) => destination::write(file, policy.as_bytes(), args.force)?,
+        (Some(file), _) => write_file(file, policy.as_bytes(), args.force)?,
         (None, Format::Text) => out.write_all(policy.as_bytes())?,
         (None, Format::Json) => {}
     }

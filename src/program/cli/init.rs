@@ -12,7 +12,7 @@ use crate::{
         starter::{Answers, Dialogue, Preset, Wish, policy_text, suggest},
     },
     base::{escape, fetch::page},
-    program::console::{Error, Exit, control_runtime, destination, remark, web},
+    program::console::{Error, Exit, control_runtime, remark, web, write_file},
     rules::policy::Policy,
     state::publication,
 };
@@ -118,7 +118,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         answers.has_robots_txt = true;
         text = policy_text(&answers);
     }
-    destination::write(&args.output, text.as_bytes(), args.force)?;
+    write_file(&args.output, text.as_bytes(), args.force)?;
     let file = escape::path(&args.output);
     if has_robots_txt {
         writeln!(out, "The site's robots.txt stays; the policy adds to it (source: merge).")?;

@@ -7,7 +7,7 @@ use clap::Command;
 use crate::{
     advice::manual,
     base::escape,
-    program::console::{Error, Exit, destination},
+    program::console::{Error, Exit, write_file},
 };
 
 /// Write the manual as pages for man
@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, command: Command, out: &mut dyn Write) -> Result<
         .map_err(|error| Error::Refused(format!("{}: {error}", escape::path(folder))))?;
     let pages = manual::pages(command);
     for page in &pages {
-        destination::write(&folder.join(&page.name), page.text.as_bytes(), true)?;
+        write_file(&folder.join(&page.name), page.text.as_bytes(), true)?;
     }
     writeln!(out, "{} pages in {}", pages.len(), escape::path(folder))?;
     Ok(Exit::Fine)

@@ -160,10 +160,8 @@ fn print(found: &Found, examination: &Examination, out: &mut dyn Write) -> Resul
 
 fn print_json(found: &Found, examination: &Examination, out: &mut dyn Write) -> Result<(), Error> {
     let (records, counts) = (examination.record_table(), examination.count_tables());
-    let end = |span: Option<(Timestamp, Timestamp)>,
-               of: fn((Timestamp, Timestamp)) -> Timestamp| {
-        span.map(|span| of(span).to_string())
-    };
+    let first = |span: Option<(Timestamp, _)>| span.map(|(first, _)| first.to_string());
+    let last = |span: Option<(_, Timestamp)>| span.map(|(_, last)| last.to_string());
     json(
         out,
         &json!({
@@ -177,12 +175,12 @@ fn print_json(found: &Found, examination: &Examination, out: &mut dyn Write) -> 
             "free_bytes": examination.free_bytes,
             "records": records.rows,
             "bytes_per_record": records.bytes_of_row(),
-            "oldest_record": end(examination.records, |span| span.0),
-            "newest_record": end(examination.records, |span| span.1),
+            "oldest_record": first(examination.records),
+            "newest_record": last(examination.records),
             "counts": counts.rows,
             "bytes_per_count": counts.bytes_of_row(),
-            "oldest_hour": end(examination.hours, |span| span.0),
-            "newest_hour": end(examination.hours, |span| span.1),
+            "oldest_hour": first(examination.hours),
+            "newest_hour": last(examination.hours),
         }),
     )?;
     for Table { name, rows, bytes } in &examination.tables {

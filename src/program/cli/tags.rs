@@ -51,15 +51,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let Some(name) = &args.product_token else { return list(args.format, out) };
-    let token = if name == "*" {
-        None
-    } else {
-        let refused = || {
-            let name = escape::bounded(name.as_bytes(), 100);
-            Error::Refused(format!("'{name}' is not a product token (write '*' for any crawler)"))
-        };
-        Some(ProductToken::new(name).ok_or_else(refused)?)
+    let refused = || {
+        let name = escape::bounded(name.as_bytes(), 100);
+        Error::Refused(format!("'{name}' is not a product token (write '*' for any crawler)"))
     };
+    let token = (name != "*").then(|| ProductToken::new(name).ok_or_else(refused)).transpose()?;
     let file = args.html.as_ref().and_then(Option::as_deref).filter(|file| *file != Path::new("-"));
     let response = match (&args.html, file) {
         (None, _) => Response::read_headers(io::stdin().lock())?,

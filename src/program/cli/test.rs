@@ -59,8 +59,10 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     // Every policy has to be sound before the first result is printed.
     let policies = files.iter().map(|file| Ok((file, load(file)?.0)));
     let policies = policies.collect::<Result<Vec<_>, Error>>()?;
-    let suites = policies.iter().map(|(file, policy)| Suite::of(&file.name(), policy));
-    let suites = suites.collect::<Result<Vec<_>, Error>>()?;
+    let suite = |(file, policy): &(&ConfigFile, Policy)| {
+        Ok(Suite { file: file.name(), trials: trial::run(policy)? })
+    };
+    let suites = policies.iter().map(suite).collect::<Result<Vec<_>, Error>>()?;
     match args.format {
         Format::Text => text(&suites, out)?,
         Format::Json => rows(&suites, out)?,
@@ -71,10 +73,6 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 }
 
 impl Suite {
-    fn of(file: &str, policy: &Policy) -> Result<Self, Error> {
-        Ok(Self { file: file.to_owned(), trials: trial::run(policy)? })
-    }
-
     fn failed(&self) -> usize {
         self.trials.iter().filter(|trial| !trial.is_passed()).count()
     }

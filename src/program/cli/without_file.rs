@@ -9,7 +9,7 @@ use std::{
 use crate::{
     advice::starter::{Answers, policy_text},
     base::{escape, fetch::page, version},
-    program::console::{AtStart, Error, after_trial, destination, refuse},
+    program::console::{AtStart, Error, after_trial, refuse, write_file},
     state::publication,
 };
 
@@ -60,7 +60,7 @@ impl WithoutFile {
         let read = publication::read_policy_bytes(&file, "--origin", text.clone().into_bytes());
         let (policy, findings) = after_trial(read, "--origin")?;
         if self.write.is_some() {
-            destination::write(&file, text.as_bytes(), false)?;
+            write_file(&file, text.as_bytes(), false)?;
         }
         let guide = guide(origin, (listen, admin), self.write.as_deref());
         let at_start = AtStart { policy, findings, remote: None };

@@ -10,10 +10,7 @@ use std::{
     path::PathBuf,
 };
 
-use clap_complete::{
-    CompletionCandidate,
-    env::{EnvCompleter, Shells},
-};
+use clap_complete::{CompletionCandidate, env::Shells};
 
 use crate::{
     base::text::words,
@@ -71,23 +68,15 @@ pub(crate) fn answer(command: impl FnOnce() -> clap::Command) -> Option<Result<E
     let shell = env::var_os(VARIABLE).filter(|shell| !shell.is_empty())?;
     let shells = Shells::builtins();
     let shell = shell.to_str().and_then(|shell| shells.completer(shell))?;
-    let words: Vec<OsString> = words();
-    Some(write(shell, words, command()))
+    let (mut command, folder) = (command(), env::current_dir().ok());
+    let mut out = io::stdout().lock();
+    let written = shell.write_complete(&mut command, words(), folder.as_deref(), &mut out);
+    Some(written.map(|()| Exit::Fine).map_err(Error::from))
 }
 
 /// The words of the line so far, after the `--` of the script.
 fn words() -> Vec<OsString> {
     env::args_os().skip_while(|word| word != "--").skip(1).collect()
-}
-
-fn write(
-    shell: &dyn EnvCompleter,
-    words: Vec<OsString>,
-    mut command: clap::Command,
-) -> Result<Exit, Error> {
-    let folder = env::current_dir().ok();
-    shell.write_complete(&mut command, words, folder.as_deref(), &mut io::stdout().lock())?;
-    Ok(Exit::Fine)
 }
 
 /// The policy of the line, if it can be read.

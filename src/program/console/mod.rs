@@ -5,7 +5,7 @@
 //! database              the file and the server of its database
 //! site                  the site that the options name
 //! input, web            files, standard input, pages of the web
-//! output, screen, destination    lines, the terminal, files that are written
+//! output, screen        lines and files that are written, the terminal
 //! exit                  exit codes and errors
 //! completions           words that a shell completes
 //! runtime               the runtime of everything that waits
@@ -17,7 +17,6 @@
 pub(crate) mod completions;
 mod config;
 pub(crate) mod database;
-pub(crate) mod destination;
 mod exit;
 pub(crate) mod input;
 mod log_lines;
@@ -34,7 +33,7 @@ pub(crate) use self::{
     },
     exit::{Error, Exit, refuse},
     log_lines::{LineCounts, log_to_stderr},
-    output::{Format, json, remark},
+    output::{Format, json, remark, write_file},
     runtime::control_runtime,
     start::AtStart,
 };

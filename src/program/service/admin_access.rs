@@ -1,4 +1,4 @@
-//! The admin listener's access and hosts, and counts in memory for its pages.
+//! The admin listener's access, and counts in memory for its pages.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -19,17 +19,6 @@ pub(super) fn read_counts(database: &Location, counts: &CountsInMemory) {
     let (store, all) = (store.sharing(counts), Question::default());
     let _ = store.counted(&all);
     let _ = store.places(PlaceKind::Path, &all, 0);
-}
-
-pub(super) fn admin_hosts(admin: &policy::Admin) -> admin::Hosts {
-    let mut hosts = admin::Hosts::default();
-    for host in &admin.hosts {
-        match host {
-            policy::Host::Exact(host) => hosts.exact.push(host.clone()),
-            policy::Host::Below(suffix) => hosts.suffixes.push(suffix.clone()),
-        }
-    }
-    hosts
 }
 
 pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error> {

@@ -11,22 +11,13 @@ use crate::state::{
 /// node serves at once.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The end of a start in a fleet.
-pub(super) enum Joined {
-    /// This node may serve; there is no exchange without a fleet.
-    Ready(Option<Exchange>),
-    /// A signal ended it before.
-    Ended,
-}
-
 /// Joins the fleet of these settings, and announces the editions that this node is about to serve.
-/// `signal` ends it.
+/// `None` if `signal` ended it before.
 pub(super) async fn join(
-    settings: Option<Settings>,
+    settings: Settings,
     publisher: &mut Publisher,
     signal: impl Future<Output = &'static str>,
-) -> Joined {
-    let Some(settings) = settings else { return Joined::Ready(None) };
+) -> Option<Exchange> {
     let port = publisher.join_fleet();
     let (exchange, loaded) = exchange::start(settings, publisher.handles(), port);
     let is_met = tokio::select! {
@@ -34,7 +25,7 @@ pub(super) async fn join(
         signal = signal => {
             tracing::info!(signal, "stopped before the first request");
             exchange.leave().await;
-            return Joined::Ended;
+            return None;
         }
     };
     if !is_met {
@@ -43,5 +34,5 @@ pub(super) async fn join(
             "the fleet is not known: this node serves without it, degraded"
         );
     }
-    Joined::Ready(Some(exchange))
+    Some(exchange)
 }

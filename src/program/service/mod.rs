@@ -47,18 +47,15 @@ use crate::{
 use self::signals::{Order, Signals};
 pub(crate) use self::{admin_access::admin_token, signals::Control};
 use self::{
-    admin_access::{admin_access, admin_hosts, read_counts},
-    announce::announce,
-    membership::Joined,
+    admin_access::{admin_access, read_counts},
     offenders::watch_for_alerts,
     record_keeping::{open_access_log, open_store},
     sockets::Sockets,
 };
 
 mod admin_access; // who may use the admin listener
-mod announce; // the first log lines
 mod descriptors; // how many the process may open
-mod log; // log lines that are dropped
+mod log; // the first log lines, and those that are dropped
 mod mailing; // reports by e-mail
 mod membership; // this node in a fleet
 mod offenders; // what alerts know
@@ -125,7 +122,7 @@ impl Service {
         let few_connections = descriptors::fit(&mut at_start.server.limits, descriptors::raise());
         descriptors::report(few_connections);
         let server = at_start.server.clone();
-        announce(&policy);
+        log::announce(&policy);
         let ready = Arc::new(AtomicBool::new(false));
         let live = Arc::new(OnceLock::new());
         let counts = CountsInMemory::default();
@@ -133,7 +130,7 @@ impl Service {
             let access = Arc::new(admin_access(admin)?);
             let database = location(&policy)?;
             let listener = sockets.take(admin.address)?;
-            let hosts = admin_hosts(admin);
+            let hosts = admin::Hosts(admin.hosts.clone());
             if let Some(database) = database.clone() {
                 let counts = counts.clone();
                 // The first page need not wait for it.
@@ -177,8 +174,12 @@ impl Service {
             reloads: reloads.clone(),
             few_connections,
         });
-        let joined = membership::join(fleet, &mut publisher, signals.end_of_start()).await;
-        let Joined::Ready(exchange) = joined else { return Ok(None) };
+        let mut exchange = None;
+        if let Some(fleet) = fleet {
+            let joined = membership::join(fleet, &mut publisher, signals.end_of_start()).await;
+            let Some(joined) = joined else { return Ok(None) };
+            exchange = Some(joined);
+        }
         let alerts = watch_for_alerts(&publisher, at_start.clone(), counts);
         tasks.push(tokio::spawn(alerts).abort_handle());
         let mailing = mailing::run(handles.clone(), publisher.policies());

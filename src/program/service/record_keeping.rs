@@ -3,7 +3,6 @@
 use std::{
     path::{Component, Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 
 use jiff::Timestamp;
@@ -31,22 +30,20 @@ pub(super) fn open_store(
     policy_file: &Path,
 ) -> Result<(Arc<Sink>, Memory), Error> {
     let settings = &policy.violations;
-    let refused = |error: crate::records::record::Error| Error::Refused(error.to_string());
     let log = match &settings.log {
         Some(policy::Log::File(file)) => Some(file),
         Some(policy::Log::Stdout) | None => None,
     };
-    let spool = settings.database.as_ref().and_then(Database::clickhouse);
-    let spool = spool.map(|clickhouse| clickhouse.spool.as_path());
+    let clickhouse = settings.database.as_ref().and_then(Database::clickhouse);
+    let spool = clickhouse.map(|clickhouse| clickhouse.spool.as_path());
     for file in [settings.local_database(), spool, log.map(PathBuf::as_path)].into_iter().flatten()
     {
         create_folder(file, policy_file)?;
     }
     // The process before this one still writes: its database can't take another form meanwhile.
     let used = settings.local_database().filter(|_| successor::is_one());
-    used.map(Store::open_read_only).transpose().map_err(refused)?;
-    let shared = settings.database.as_ref().and_then(Database::clickhouse);
-    let shared = shared.map(|clickhouse| self::shared(policy, clickhouse, settings.retention));
+    used.map(Store::open_read_only).transpose()?;
+    let shared = clickhouse.map(|clickhouse| shared(policy, clickhouse));
     let sink = Sink::start(Settings {
         database: settings.local_database().map(Path::to_owned),
         shared: shared.transpose()?,
@@ -60,8 +57,7 @@ pub(super) fn open_store(
         retention: Some(settings.retention),
         max_size: Some(settings.max_size),
         editions: publication::KEPT,
-    })
-    .map_err(refused)?;
+    })?;
     // The database is Beadle's, or the sink would have refused it. Without its memory, requests are
     // judged without their grace; without the site, not at all.
     let memory = Memory::read_latest(policy, Timestamp::now()).unwrap_or_else(|error| {
@@ -89,24 +85,16 @@ pub(super) fn open_access_log(
     Ok(Some(Arc::new(log)))
 }
 
-fn shared(
-    policy: &Policy,
-    clickhouse: &policy::ClickHouse,
-    retention: Duration,
-) -> Result<SharedSettings, Error> {
+fn shared(policy: &Policy, clickhouse: &policy::ClickHouse) -> Result<SharedSettings, Error> {
+    let node = policy.fleet.as_ref().and_then(|fleet| fleet.node.clone());
     Ok(SharedSettings {
         server: database::settings(clickhouse)?,
         folder: clickhouse.spool.clone(),
         limit: clickhouse.spool_size,
-        node: node(policy),
-        retention: Some(retention),
+        // The name of the fleet, else that of the machine.
+        node: node.or_else(host_name).unwrap_or_else(|| "node".to_owned()),
+        retention: Some(policy.violations.retention),
     })
-}
-
-/// The name of this node: that of the fleet, else that of the machine.
-fn node(policy: &Policy) -> String {
-    let name = policy.fleet.as_ref().and_then(|fleet| fleet.node.clone());
-    name.or_else(host_name).unwrap_or_else(|| "node".to_owned())
 }
 
 fn target(log: &policy::Log) -> LogTarget {

@@ -14,7 +14,9 @@ use crate::{
         diagnostic::{Diagnostic, Severity},
         escape, whole_file,
     },
-    program::console::{ConfigFile, Error, Exit, Format, control_runtime, json, no_policy, refuse},
+    program::console::{
+        ConfigFile, Error, Exit, Format, control_runtime, good, json, no_policy, refuse,
+    },
     rules::{
         crawlers::{CatalogueFile, Changes},
         policy::{self, MAX_CATALOGUE_BYTES, built_in_catalogue_file, read_catalogue_file},
@@ -238,7 +240,7 @@ impl Destination {
                 read = again;
             }
         }
-        let Some(policy) = read.policy else { return Err(Error::Findings(errors(read.findings))) };
+        let (policy, _) = good(read)?;
         let Some(to) = names else {
             return refuse(format!(
                 "{} names no catalogue file (add a line such as 'catalogue: crawlers.yaml', or \
@@ -278,8 +280,4 @@ impl Destination {
             None => new.set_permissions(Permissions::from_mode(0o644)),
         })
     }
-}
-
-fn errors(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    findings.into_iter().filter(|finding| finding.severity == Severity::Error).collect()
 }

@@ -3,6 +3,7 @@
 use clap_complete::ArgValueCompleter;
 
 use crate::{
+    base::text::words,
     program::console::{ConfigFile, completions},
     records::{record::REASONS, tally::Claimant},
 };
@@ -91,21 +92,23 @@ pub(super) enum Format {
     Csv,
 }
 
-/// The value by which violations are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum By {
-    /// The crawler, by its product token; its impostors apart.
-    Crawler,
-    /// The rule, as robots.txt has it; else the reason.
-    Rule,
-    /// The path, without its query.
-    Path,
-    /// The network of the client.
-    Network,
-    /// The day, in UTC.
-    Day,
-    /// The standing of the claim; 'contradicted' is impostors.
-    Standing,
-    /// The site.
-    Site,
+words! {
+    /// The value by which violations are counted, with the heading of its column.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+    pub(super) enum By {
+        /// The crawler, by its product token; its impostors apart.
+        Crawler = "CRAWLER",
+        /// The rule, as robots.txt has it; else the reason.
+        Rule = "RULE",
+        /// The path, without its query.
+        Path = "PATH",
+        /// The network of the client.
+        Network = "NETWORK",
+        /// The day, in UTC.
+        Day = "DAY",
+        /// The standing of the claim; 'contradicted' is impostors.
+        Standing = "STANDING",
+        /// The site.
+        Site = "SITE",
+    }
 }

@@ -62,18 +62,6 @@ pub(super) struct Counts {
 const REST: &str = "…";
 
 impl By {
-    const fn heading(self) -> &'static str {
-        match self {
-            Self::Crawler => "CRAWLER",
-            Self::Rule => "RULE",
-            Self::Path => "PATH",
-            Self::Network => "NETWORK",
-            Self::Day => "DAY",
-            Self::Standing => "STANDING",
-            Self::Site => "SITE",
-        }
-    }
-
     /// The key of a record.
     fn key(self, violation: &Violation) -> Key {
         Key::from(match self {
@@ -184,7 +172,7 @@ impl Counts {
     fn print_table(&self, by: By, filter: &Filter, out: &mut dyn Write) -> Result<(), Error> {
         let number = |heading, rank| Column::number(heading, rank, 10);
         let mut columns = vec![
-            Column::text(by.heading(), 0, 20),
+            Column::text(by.as_str(), 0, 20),
             number(if filter.is_of_forms() { "REQUESTS" } else { "VIOLATIONS" }, 1),
             number("SHARE", 2),
         ];

@@ -202,16 +202,15 @@ impl<'a> Forms<'a> {
         &mut self,
         records: &'r [(u64, Violation)],
     ) -> Result<Vec<Entry<'r>>, Error> {
-        records.iter().map(|(_, record)| self.entry(record)).collect()
-    }
-
-    fn entry<'r>(&mut self, violation: &'r Violation) -> Result<Entry<'r>, Error> {
-        let mut sites = self.policy.sites.iter();
-        let site = sites.find(|site| site.name().eq_ignore_ascii_case(&violation.site));
-        let reading = site.map_or_else(Reading::default, |site| site.reading);
-        let file = || self.source.edition(&violation.robots.edition);
-        let form = self.past.of(violation, reading, file)?;
-        Ok(Entry { violation, form })
+        let entry = |(_, violation): &'r (u64, Violation)| {
+            let mut sites = self.policy.sites.iter();
+            let site = sites.find(|site| site.name().eq_ignore_ascii_case(&violation.site));
+            let reading = site.map_or_else(Reading::default, |site| site.reading);
+            let file = || self.source.edition(&violation.robots.edition);
+            let form = self.past.of(violation, reading, file)?;
+            Ok(Entry { violation, form })
+        };
+        records.iter().map(entry).collect()
     }
 }
 

@@ -31,7 +31,6 @@ pub(super) fn filter(
     Ok(Filter {
         id: args.id.as_deref().map(id::read).transpose()?,
         path: args.path.as_deref().map(pattern).transpose()?,
-        exact_path: None,
         rule: args.rule.as_deref().map(rule).transpose()?,
         site: site.transpose()?,
         product_token: token.transpose()?,
@@ -42,8 +41,7 @@ pub(super) fn filter(
         action: args.action.clone(),
         reason: args.reason.clone(),
         limit: args.limit(),
-        after_sequence: None,
-        before_sequence: None,
+        ..Filter::default()
     })
 }
 
