@@ -51,14 +51,6 @@ impl Kind {
             Self::Failed => ("failed", "Failed", StatusCode::INTERNAL_SERVER_ERROR),
         }
     }
-
-    /// The seconds after which the same request may do better.
-    const fn retry_after(self) -> Option<HeaderValue> {
-        match self {
-            Self::Database | Self::NotReady | Self::Busy => Some(HeaderValue::from_static("5")),
-            _ => None,
-        }
-    }
 }
 
 impl Problem {
@@ -112,8 +104,9 @@ impl IntoResponse for Problem {
         let media_type = HeaderValue::from_static("application/problem+json");
         let mut response = ([(header::CONTENT_TYPE, media_type)], body.to_string()).into_response();
         *response.status_mut() = status;
-        if let Some(seconds) = self.kind.retry_after() {
-            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+        // The same request may do better after five seconds.
+        if matches!(self.kind, Kind::Database | Kind::NotReady | Kind::Busy) {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }
         response
     }

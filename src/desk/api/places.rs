@@ -16,7 +16,7 @@ use crate::{
         counts::{Place, Question},
         tally::{Claimant, PlaceKind},
     },
-    review::report::{Span, terms::counted_spellings},
+    review::report::terms::counted_spellings,
 };
 
 pub(super) const PARAMETERS: [&str; 5] = ["site", "crawler", "since", "until", "limit"];
@@ -25,31 +25,19 @@ pub(super) const PARAMETERS: [&str; 5] = ["site", "crawler", "since", "until", "
 const PLACES: (usize, usize) = (100, 1_000);
 
 pub(super) fn paths(inquiry: &Inquiry) -> Result<Response, Problem> {
-    answer(inquiry, PlaceKind::Path, ("path", "paths"))
+    places(inquiry, PlaceKind::Path, ("path", "paths"))
 }
 
 pub(super) fn networks(inquiry: &Inquiry) -> Result<Response, Problem> {
-    answer(inquiry, PlaceKind::Network, ("network", "networks"))
+    places(inquiry, PlaceKind::Network, ("network", "networks"))
 }
 
-/// The places of a kind that has this name, for one and for several.
-fn answer(
+/// The places of a kind with the most violations, most first, by its names for one and for several.
+fn places(
     inquiry: &Inquiry,
     kind: PlaceKind,
     (one, several): (&str, &str),
 ) -> Result<Response, Problem> {
-    let (span, places, more) = places(inquiry, kind)?;
-    let row = |Place { key, violations }: &Place| json!({ one: key, "violations": violations });
-    json(&json!({
-        "from": text_of(span.from),
-        "until": text_of(span.until),
-        several: places.iter().map(row).collect::<Vec<_>>(),
-        "more": more,
-    }))
-}
-
-/// The places with the most violations, most first, and whether there are more.
-fn places(inquiry: &Inquiry, kind: PlaceKind) -> Result<(Span, Vec<Place>, bool), Problem> {
     let limit = inquiry.query.number("limit", PLACES.0, 1..=PLACES.1)?;
     let (span, store) = (inquiry.span()?, inquiry.store()?);
     let crawler = inquiry.crawler(&store)?;
@@ -66,12 +54,14 @@ fn places(inquiry: &Inquiry, kind: PlaceKind) -> Result<(Span, Vec<Place>, bool)
             *sums.entry(key).or_default() += violations;
         }
     }
-    let mut places: Vec<Place> =
-        sums.into_iter().map(|(key, violations)| Place { key, violations }).collect();
-    places.sort_by(|a, b| {
-        (Reverse(a.violations), a.key.as_str()).cmp(&(Reverse(b.violations), b.key.as_str()))
-    });
-    let more = places.len() > limit;
-    places.truncate(limit);
-    Ok((span, places, more))
+    let mut places: Vec<(Text, u64)> = sums.into_iter().collect();
+    places.sort_by(|(a, one), (b, other)| (Reverse(one), &**a).cmp(&(Reverse(other), &**b)));
+    let shown = places.iter().take(limit);
+    let shown = shown.map(|(key, violations)| json!({ one: key, "violations": violations }));
+    json(&json!({
+        "from": text_of(span.from),
+        "until": text_of(span.until),
+        several: shown.collect::<Vec<_>>(),
+        "more": places.len() > limit,
+    }))
 }

@@ -60,13 +60,9 @@ struct Page {
     facts: Vec<Fact>,
     /// What the operator may choose for it, at which sites; empty for clients without a name.
     act_at: Vec<Choice>,
-    /// `None` where there is nobody to send evidence to, or nothing.
-    bundle: Option<Bundle>,
-}
-
-struct Bundle {
-    link: String,
-    command: String,
+    /// The address of the evidence bundle, and the command that makes it. `None` where there is nobody to
+    /// send evidence to, or nothing.
+    bundle: Option<(String, String)>,
 }
 
 struct Answers {
@@ -198,22 +194,19 @@ fn scorecard<'a>(
     }
 }
 
-fn bundle(view: &View, token: &str, days: Days, site: &str) -> Bundle {
-    let span = days.number();
-    let site_option =
-        if site.is_empty() { String::new() } else { format!(" --site {}", quoted(site)) };
-    let config = view.live.get().map_or_else(String::new, |live| {
-        format!(" --config {}", quoted(&live.policy_file.display().to_string()))
-    });
+fn bundle(view: &View, token: &str, days: Days, site: &str) -> (String, String) {
     let condition = days.condition();
     let conditions = [("days", condition.as_str()), ("site", site)];
-    Bundle {
-        link: link::below_crawler(token, "/evidence.zip", &conditions),
-        command: format!(
-            "beadle report --evidence {} --since {span}d{site_option}{config}",
-            quoted(token)
-        ),
+    let mut command =
+        format!("beadle report --evidence {} --since {}d", quoted(token), days.number());
+    if !site.is_empty() {
+        command.push_str(&format!(" --site {}", quoted(site)));
     }
+    if let Some(live) = view.live.get() {
+        let file = quoted(&live.policy_file.display().to_string());
+        command.push_str(&format!(" --config {file}"));
+    }
+    (link::below_crawler(token, "/evidence.zip", &conditions), command)
 }
 
 fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Part> {

@@ -136,7 +136,12 @@ impl Follower {
                     sleep(POLL).await;
                     continue;
                 };
-                let text = if text.is_empty() && quiet >= QUIET { self.alive() } else { text };
+                let text = match text.is_empty() && quiet >= QUIET {
+                    // A number without an event: the next stream goes on there, although the filter
+                    // passed over all records before it.
+                    true => format!("id: {}\n\n", self.after.unwrap_or_default()),
+                    false => text,
+                };
                 if !text.is_empty() {
                     quiet = 0;
                     if !self.send(text).await {
@@ -150,12 +155,6 @@ impl Follower {
         }
     }
 
-    /// A number without an event: the next stream goes on there, although the filter passed over all
-    /// records before it.
-    fn alive(&self) -> String {
-        format!("id: {}\n\n", self.after.unwrap_or_default())
-    }
-
     async fn send(&self, text: String) -> bool {
         matches!(timeout(PATIENCE, self.sender.send(text.into())).await, Ok(Ok(())))
     }
@@ -164,11 +163,11 @@ impl Follower {
     async fn news(&mut self) -> Option<String> {
         let (filter, after) = (self.filter.clone(), self.after);
         let database = self.view.database.clone()?;
-        let asked = move || News::after(&database.open()?, &filter, after);
+        let asked = move || records_after(&database.open()?, &filter, after);
         match tokio::task::spawn_blocking(asked).await {
-            Ok(Ok(news)) => {
-                self.after = Some(news.listing.end);
-                Some(news.text())
+            Ok(Ok((listing, has_gap))) => {
+                self.after = Some(listing.end);
+                Some(events(&listing, has_gap))
             }
             Ok(Err(error)) => {
                 tracing::debug!(%error, "live view not answered");
@@ -182,46 +181,37 @@ impl Follower {
     }
 }
 
-struct News {
-    listing: Listing,
-    /// Whether records between are left out.
-    has_gap: bool,
+/// The records after one of them, and whether some between are left out.
+fn records_after(
+    store: &Store,
+    filter: &Filter,
+    after: Option<u64>,
+) -> Result<(Listing, bool), Error> {
+    let latest = store.query(&Filter { limit: Some(0), ..Filter::default() })?.end;
+    // A number beyond the latest is of a database that is gone.
+    let Some(after) = after.filter(|after| *after <= latest) else {
+        return Ok((Listing { end: latest, ..Listing::default() }, false));
+    };
+    let from = after.max(store.reach_back(latest, REACH));
+    let next = Filter { after_sequence: Some(from), limit: Some(BATCH), ..filter.clone() };
+    let listing = store.query(&next)?;
+    let last = listing.records.last().map_or(from, |(sequence, _)| *sequence);
+    if listing.records.len() < BATCH || last >= latest {
+        return Ok((listing, from > after));
+    }
+    // More than a page shows: the latest ones.
+    let listing = store.query(&Filter { limit: Some(BATCH), ..filter.clone() })?;
+    let first = listing.records.first().map_or(last, |(sequence, _)| *sequence);
+    Ok((listing, from > after || first > last))
 }
 
-impl News {
-    fn after(store: &Store, filter: &Filter, after: Option<u64>) -> Result<Self, Error> {
-        let none = Filter { limit: Some(0), ..Filter::default() };
-        let latest = store.query(&none)?.end;
-        // A number beyond the latest is of a database that is gone.
-        let Some(after) = after.filter(|after| *after <= latest) else {
-            let listing = Listing { end: latest, ..Listing::default() };
-            return Ok(Self { listing, has_gap: false });
-        };
-        let from = after.max(store.reach_back(latest, REACH));
-        let next = Filter { after_sequence: Some(from), limit: Some(BATCH), ..filter.clone() };
-        let listing = store.query(&next)?;
-        let is_all = listing.records.len() < BATCH;
-        let last = listing.records.last().map_or(from, |(sequence, _)| *sequence);
-        if is_all || last >= latest {
-            return Ok(Self { listing, has_gap: from > after });
+fn events(listing: &Listing, has_gap: bool) -> String {
+    let mut text = if has_gap { "event: gap\ndata: {}\n\n" } else { "" }.to_owned();
+    for (sequence, violation) in &listing.records {
+        // JSON has no line end outside its texts, and writes those in texts as `\n`.
+        if let Ok(json) = serde_json::to_string(&row(violation)) {
+            let _ = write!(text, "id: {sequence}\ndata: {json}\n\n");
         }
-        // More than a page shows: the latest ones.
-        let listing = store.query(&Filter { limit: Some(BATCH), ..filter.clone() })?;
-        let first = listing.records.first().map_or(last, |(sequence, _)| *sequence);
-        Ok(Self { listing, has_gap: from > after || first > last })
     }
-
-    fn text(&self) -> String {
-        let mut text = String::new();
-        if self.has_gap {
-            text.push_str("event: gap\ndata: {}\n\n");
-        }
-        for (sequence, violation) in &self.listing.records {
-            // JSON has no line end outside its texts, and writes those in texts as `\n`.
-            if let Ok(json) = serde_json::to_string(&row(violation)) {
-                let _ = write!(text, "id: {sequence}\ndata: {json}\n\n");
-            }
-        }
-        text
-    }
+    text
 }

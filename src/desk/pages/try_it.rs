@@ -52,13 +52,7 @@ struct Page {
     presets: Vec<Link>,
     /// The sites that a path may belong to, if there are several.
     sites: Vec<String>,
-    outcome: Option<Outcome>,
-}
-
-struct Outcome {
-    explanation: Explanation,
-    client: String,
-    facts: Vec<Fact>,
+    explanation: Option<Explanation>,
 }
 
 pub(super) async fn page(State(view): State<View>, Asked(wanted, _): Asked<Wanted>) -> Answer {
@@ -69,16 +63,14 @@ pub(super) async fn page(State(view): State<View>, Asked(wanted, _): Asked<Wante
 
 fn fill(frame: Frame, live: &Live, wanted: Wanted) -> Page {
     let published = live.gate.published();
-    let (outcome, faults) = match wanted.url.is_empty() {
-        true => (None, Faults::new()),
-        false => match wanted.explain(live, &published) {
-            Ok(explanation) => (Some(Outcome::of(explanation)), Faults::new()),
-            Err(faults) => (None, faults),
-        },
+    let asked = (!wanted.url.is_empty()).then(|| wanted.explain(live, &published));
+    let (explanation, faults) = match asked.transpose() {
+        Ok(explanation) => (explanation, Faults::new()),
+        Err(faults) => (None, faults),
     };
     let (presets, sites) = (presets(&published, &wanted), published.rulebook.sites());
     let sites = sites.iter().filter(|_| sites.len() > 1).map(|site| site.name.clone()).collect();
-    Page { frame, wanted, faults, presets, sites, outcome }
+    Page { frame, wanted, faults, presets, sites, explanation }
 }
 
 impl Wanted {
@@ -135,16 +127,11 @@ impl Page {
     fn fault(&self, name: &str) -> Option<&String> {
         self.faults.iter().find(|(field, _)| *field == name).map(|(_, why)| why)
     }
-}
 
-impl Outcome {
-    fn of(explanation: Explanation) -> Self {
+    fn client(&self, explanation: &Explanation) -> String {
         let token = explanation.verdict.product_token.as_deref();
-        let client = token.map_or_else(
-            || format!("A client of the class '{}'", explanation.claim.class),
-            escape::shown,
-        );
-        Self { client, facts: facts(&explanation), explanation }
+        let unnamed = || format!("A client of the class '{}'", explanation.claim.class);
+        token.map_or_else(unnamed, escape::shown)
     }
 
     /// A time as the other pages have it.

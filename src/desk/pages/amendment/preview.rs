@@ -12,7 +12,7 @@ use super::change_form::{NotPrepared, Prepared, Wanted, hash};
 use crate::{
     base::diagnostic::Diagnostic,
     desk::{
-        admin::{Live, View, html},
+        admin::{View, html},
         pages::{
             changes::Changes,
             conditions::Asked,
@@ -62,8 +62,10 @@ async fn preview(view: &View, mut wanted: Wanted, faults: Vec<String>) -> Answer
     wanted.settle((view.now)());
     let asked = wanted.clone();
     let prepared = work_on(view, move |live| {
-        let prepared = asked.prepare(live);
-        let changes = prepared.as_ref().ok().map(|one| changes(live, one));
+        let (prepared, moment) = (asked.prepare(live), live.handles.clock.moment());
+        let published = live.handles.published.load_full();
+        let changes = |one: &Prepared| Changes::of_next(&published, &one.proposal.policy, moment);
+        let changes = prepared.as_ref().ok().map(changes);
         (prepared, changes)
     });
     let (prepared, changes) = prepared.await?;
@@ -87,11 +89,6 @@ async fn preview(view: &View, mut wanted: Wanted, faults: Vec<String>) -> Answer
         }
     }
     Ok(html(&page))
-}
-
-fn changes(live: &Live, prepared: &Prepared) -> Changes {
-    let published = live.handles.published.load_full();
-    Changes::of_next(&published, &prepared.proposal.policy, live.handles.clock.moment())
 }
 
 /// What the last seven days would have been, as sentences.

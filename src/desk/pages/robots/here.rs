@@ -14,7 +14,7 @@ use crate::{
         },
     },
     rules::enforce,
-    state::publication::{OriginReport, Snapshot},
+    state::publication::Snapshot,
 };
 
 /// What a page says that can ask no database.
@@ -53,10 +53,6 @@ impl SiteInForce {
     /// The site. A snapshot never loses one.
     pub(super) fn site(&self) -> &enforce::Site {
         &self.published.rulebook.sites()[self.number]
-    }
-
-    pub(super) fn report(&self, view: &View) -> OriginReport {
-        live(view).map(|live| live.handles.origin_reports.of(&self.name)).unwrap_or_default()
     }
 
     /// Its hosts, as the policy writes them.

@@ -110,7 +110,6 @@ pub(super) async fn of(
     let site = here.site();
     let waiting = answers.as_mut().and_then(|answers| answers.quarantined.take());
     let edition = site.edition();
-    let report = here.report(view);
     let hits = answers.as_ref().map(|answers| &answers.hits);
     let is_written = site.source != Source::Origin;
     let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
@@ -120,8 +119,10 @@ pub(super) async fn of(
         let rule = rules.get(&line)?;
         Some(link::violations(&[("site", &site.name), ("rule", rule), ("since", &since)]))
     };
-    let known = live(view).ok().map(|live| live.handles.replaced.load_full());
-    let replaced = known.and_then(|known| Some(known.get(&site.name)?.lines()));
+    let handles = live(view).ok().map(|live| &live.handles);
+    let report = handles.map(|handles| handles.origin_reports.of(&site.name)).unwrap_or_default();
+    let replaced =
+        handles.and_then(|handles| Some(handles.replaced.load().get(&site.name)?.lines()));
     let page = Page {
         frame: Frame::new(view, "/robots"),
         faults,
