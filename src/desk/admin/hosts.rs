@@ -62,7 +62,6 @@ enum Host {
     Name(String),
 }
 
-/// The host of a `Host` field, without its port.
 fn host(field: &str) -> Option<Host> {
     let (host, port) = match field.strip_prefix('[') {
         Some(rest) => {

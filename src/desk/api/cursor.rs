@@ -14,7 +14,6 @@ use crate::{base::escape::hex, desk::admin::problem::Problem};
 const VERSION: &str = "1";
 const LONGEST: usize = 300;
 
-/// Where the next page begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
     /// The page has only records below this number.

@@ -30,12 +30,17 @@ pub(super) fn document(endpoints: &[Endpoint]) -> Value {
     document
 }
 
-/// What has properties is an object. It refuses others, and has all of its own unless it says which.
+/// What has properties is an object. It refuses others, and has all of its own but optional ones, unless it says which.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             if let Some(properties) = members.get("properties").and_then(Value::as_object) {
-                let all = properties.keys().map(String::as_str).collect::<Value>();
+                let optional = members.get("optional").and_then(Value::as_array);
+                let is_required =
+                    |name: &&str| optional.is_none_or(|all| !all.contains(&json!(name)));
+                let all = properties.keys().map(String::as_str).filter(is_required);
+                let all = all.collect::<Value>();
+                members.shift_remove("optional");
                 members.entry("required").or_insert(all);
                 members.entry("type").or_insert_with(|| "object".into());
                 members.insert("additionalProperties".to_owned(), false.into());

@@ -14,7 +14,6 @@ pub(super) struct Endpoint {
     /// What its variable parts are.
     pub(super) parts: &'static [&'static str],
     pub(super) parameters: &'static [&'static str],
-    /// The words of its parameter `by`.
     pub(super) by: &'static [(&'static str, Dimension)],
     pub(super) media_type: &'static str,
     pub(super) schema: &'static str,

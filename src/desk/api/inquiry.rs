@@ -82,20 +82,26 @@ impl Inquiry {
         parameter: &str,
         read: impl FnOnce(Names<'_>, &str) -> Result<String, Refusal>,
     ) -> Result<Option<String>, Problem> {
-        let Some(text) = self.query.text(parameter) else { return Ok(None) };
+        if self.query.text(parameter).is_none() {
+            return Ok(None);
+        }
         let rulebook = self.rulebook()?;
-        let read = read(Names::from(&*rulebook), text);
-        read.map(Some).map_err(|refusal| Problem::of_parameter(parameter, refusal))
+        self.read(parameter, |text| read(Names::from(&*rulebook), text))
     }
 
-    pub(super) fn time(&self, parameter: &str) -> Result<Option<Timestamp>, Problem> {
-        let read = |text| terms::time(text, self.now);
-        let time = self.query.text(parameter).map(read).transpose();
-        time.map_err(|refusal| Problem::of_parameter(parameter, refusal))
+    /// The term of a parameter.
+    pub(super) fn read<T>(
+        &self,
+        parameter: &str,
+        read: impl FnOnce(&str) -> Result<T, Refusal>,
+    ) -> Result<Option<T>, Problem> {
+        let read = self.query.text(parameter).map(read).transpose();
+        read.map_err(|refusal| Problem::of_parameter(parameter, refusal))
     }
 
     pub(super) fn times(&self) -> Result<(Option<Timestamp>, Option<Timestamp>), Problem> {
-        let (since, until) = (self.time("since")?, self.time("until")?);
+        let time = |text: &str| terms::time(text, self.now);
+        let (since, until) = (self.read("since", time)?, self.read("until", time)?);
         if let (Some(since), Some(until)) = (since, until) {
             self.in_order(since, until)?;
         }

@@ -56,15 +56,13 @@ pub(super) fn one(inquiry: &Inquiry) -> Result<Response, Problem> {
 
 pub(super) fn filter(inquiry: &Inquiry, store: &Store) -> Result<Filter, Problem> {
     let (since, until) = inquiry.times()?;
-    let path = inquiry.query.text("path").map(terms::pattern).transpose();
-    let rule = inquiry.query.text("rule").map(terms::rule).transpose();
     let claimant = inquiry.query.word("impostors", &Claimant::WORDS)?;
     Ok(Filter {
-        rule: rule.map_err(|refusal| Problem::of_parameter("rule", refusal))?,
+        rule: inquiry.read("rule", terms::rule)?,
         site: inquiry.site(store)?,
         product_token: inquiry.crawler(store)?,
         purpose: inquiry.purpose(store)?,
-        path: path.map_err(|refusal| Problem::of_parameter("path", refusal))?,
+        path: inquiry.read("path", terms::pattern)?,
         exact_path: inquiry.query.text("exact_path").map(str::to_owned),
         claimant: claimant.as_deref().and_then(Claimant::of_word),
         action: inquiry.query.word("action", &ACTIONS)?,

@@ -247,7 +247,6 @@ fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Part> 
     parts.map(part).collect()
 }
 
-/// These conditions on violations, without impostors.
 fn own<'a>(conditions: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let [without, _] = Claimant::WORDS;
     [conditions, &[("impostors", without)]].concat()

@@ -103,7 +103,6 @@ const ORDERS: [Order; 13] = [
 ];
 
 impl Of {
-    /// The number by which rows are sorted.
     fn number(&self, row: &CrawlerRow<'_>) -> u64 {
         match self {
             Self::Name => 0,

@@ -164,10 +164,8 @@ fn of_program(handles: &Handles, state: &State, now: Timestamp) -> Vec<Trouble> 
     }
     for trouble in &state.fronts {
         let sentence = format!("{trouble}. Likely, {}. {}.", trouble.cause(), trouble.repair());
-        troubles.push(Trouble {
-            sentence,
-            link: Some(Link::to(link::robots(&trouble.site), "robots.txt")),
-        });
+        let link = Some(Link::to(link::robots(&trouble.site), "robots.txt"));
+        troubles.push(Trouble { sentence, link });
     }
     if state.lost > 0 {
         let causes: Vec<_> = handles.sink.drops().iter().map(|drop| drop.cause).collect();

@@ -80,7 +80,7 @@ pub(super) async fn page(
     let at = number(&wanted.at, "at", &mut faults).unwrap_or(0);
     let noun = if wanted.is_of_forms() { "request" } else { "violation" };
     let (actions, first) = (wanted.actions(), wanted.from.clone());
-    let asked = wanted.asked(&view, filter, &mut faults, move |store, filter| {
+    let asked = Wanted::asked(&view, filter, &mut faults, move |store, filter| {
         let occurring = occurring(store, &filter)?;
         let field = occurring.iter().find(|field| field.name == order.column);
         let names: Vec<String> = match (field, order.column) {

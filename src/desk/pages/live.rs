@@ -38,7 +38,7 @@ pub(super) async fn page(
 ) -> Answer {
     let filter = wanted.filter(&mut faults);
     let filter = Filter { limit: Some(SHOWN), before_sequence: None, ..filter };
-    let asked = wanted.asked(&view, filter, &mut faults, |store, filter| {
+    let asked = Wanted::asked(&view, filter, &mut faults, |store, filter| {
         Ok((store.query(&filter)?, occurring(store, &filter)?))
     });
     let (listed, occurring) = asked.await?;

@@ -42,7 +42,6 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// The values to suggest, each with its number.
     pub(super) fn suggested(&self) -> impl Iterator<Item = (&str, String)> {
         let short = self.values.iter().filter(|(value, _)| value.len() <= LONGEST);
         short.take(SUGGESTED).map(|(value, number)| (value.as_str(), grouped(*number)))

@@ -14,7 +14,6 @@ const PAGE: usize = 100;
 const MOST_NAMES: usize = 20;
 pub(super) const COLUMNS: [&str; 4] = ["time", "site", "action", "crawler"];
 
-/// A column, and whether its last value comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) column: &'static str,

@@ -55,7 +55,6 @@ struct Overview {
     /// The counts, or the reason why there are none.
     counts: Result<Counts, String>,
     days: String,
-    /// The sites to choose from, after all of them.
     sites: Vec<Choice>,
     attempt: Option<String>,
 }

@@ -73,7 +73,6 @@ impl Wanted {
         [("", "with the others"), (without, "left out"), (only, "alone")]
     }
 
-    /// Whether the filter has no condition.
     pub(super) fn is_any(&self) -> bool {
         self.place("", &[]).is_empty()
     }
@@ -145,22 +144,20 @@ impl Wanted {
     /// The answer of the database about the filter with the names that it means. A name that nobody
     /// knows is a fault.
     pub(super) async fn asked<T: Send + 'static>(
-        &self,
         view: &View,
         filter: Filter,
         faults: &mut Vec<String>,
         question: impl FnOnce(&Store, Filter) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Instead> {
-        let rulebook = view.live.get().map(|live| live.handles.published.load_full());
-        let (site, crawler, purpose) =
-            (condition(&self.site), condition(&self.crawler), condition(&self.purpose));
+        let published = view.live.get().map(|live| live.handles.published.load_full());
         let asked = ask(view, move |store| {
             let (mut filter, mut faults) = (filter, Vec::new());
-            if let Some(published) = &rulebook {
+            if let Some(published) = &published {
                 let names = Names::from(&*published.rulebook);
-                let site = site.map(|text| names.site(store, &text));
-                let crawler = crawler.map(|text| names.product_token(store, &text));
-                let purpose = purpose.map(|text| names.purpose(store, &text));
+                let site = filter.site.as_deref().map(|text| names.site(store, text));
+                let crawler = filter.product_token.as_deref();
+                let crawler = crawler.map(|text| names.product_token(store, text));
+                let purpose = filter.purpose.as_deref().map(|text| names.purpose(store, text));
                 filter.site = known(site, &mut faults)?.or(filter.site);
                 filter.product_token = known(crawler, &mut faults)?.or(filter.product_token);
                 filter.purpose = known(purpose, &mut faults)?.or(filter.purpose);

@@ -44,7 +44,6 @@ struct Page {
 
 struct Found {
     violation: Violation,
-    /// The file of the recorded edition.
     file: Option<Vec<u8>>,
     older: Option<Text>,
     newer: Option<Text>,
@@ -174,24 +173,26 @@ fn reasons(violation: &Violation, past: &Past) -> Vec<Fact> {
 }
 
 fn request(violation: &Violation) -> Vec<Fact> {
+    let status = match violation.status {
+        0 => "none: the client or the origin was gone".to_owned(),
+        status => status.to_string(),
+    };
     vec![
         text("time", &violation.time.to_string()),
         text("site", &violation.site),
         mono("method and path", &format!("{} {}", &*violation.method, &*violation.path)),
         text("host", &violation.host),
         text("action", &violation.action),
-        text(
-            "answered with status",
-            &match violation.status {
-                0 => "none: the client or the origin was gone".to_owned(),
-                status => status.to_string(),
-            },
-        ),
+        text("answered with status", &status),
         mono("decision id", &violation.id),
     ]
 }
 
 fn client(violation: &Violation) -> Vec<Fact> {
+    let standing = match violation.evidence.as_deref() {
+        Some(evidence) => format!("{} by {evidence}", &*violation.standing),
+        None => violation.standing.to_string(),
+    };
     vec![
         mono("address", &violation.client_ip),
         mono("User-Agent", &violation.user_agent),
@@ -199,15 +200,8 @@ fn client(violation: &Violation) -> Vec<Fact> {
         text("judged as", &violation.product_token),
         text("operator", violation.operator.as_deref().unwrap_or_default()),
         text("purpose", violation.purpose.as_deref().unwrap_or_default()),
-        text("standing", &standing(violation)),
+        text("standing", &standing),
     ]
-}
-
-fn standing(violation: &Violation) -> String {
-    match violation.evidence.as_deref() {
-        Some(evidence) => format!("{} by {evidence}", &*violation.standing),
-        None => violation.standing.to_string(),
-    }
 }
 
 fn text(name: &str, value: &str) -> Fact {

@@ -57,15 +57,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         if outcome != "accepted" {
             exit = Exit::Findings;
         }
+        let row = json!({
+            "url": url, "format": form, "outcome": outcome, "status": status, "error": error,
+            "milliseconds": milliseconds,
+        });
         match format {
             Format::Text => writeln!(out, "{tested}")?,
-            Format::Json => json(
-                out,
-                &json!({
-                    "url": url, "format": form, "outcome": outcome, "status": status, "error": error,
-                    "milliseconds": milliseconds,
-                }),
-            )?,
+            Format::Json => json(out, &row)?,
         }
     }
     Ok(exit)

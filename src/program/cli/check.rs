@@ -187,7 +187,6 @@ fn about_busy_hours(policy: &Policy) -> Vec<Diagnostic> {
 /// The most time for the robots.txt of an origin.
 const ORIGIN: Duration = Duration::from_secs(20);
 
-/// The rules of the origins that a policy replaces.
 fn about_origins(policy: &Policy) -> Result<Vec<Diagnostic>, Error> {
     let answers = control_runtime()?.block_on(publication::replaced(policy, ORIGIN));
     let answers = answers.map_err(|error| Error::Output(io::Error::other(error)))?;

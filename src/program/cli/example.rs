@@ -41,16 +41,13 @@ const EXAMPLES: [(&str, &[&str]); 23] = [
     ("alerts test", &["beadle alerts test --config beadle.yaml"]),
 ];
 
-pub(super) fn with_examples(command: Command) -> Command {
-    below(command, "")
-}
-
-fn below(command: Command, path: &str) -> Command {
+/// The command with examples in the help of each verb below `path`.
+pub(super) fn with_examples(command: Command, path: &str) -> Command {
     let names: Vec<String> =
         command.get_subcommands().map(|one| one.get_name().to_owned()).collect();
     names.into_iter().fold(command, |command, name| {
         let path = format!("{path} {name}");
-        command.mut_subcommand(name, |verb| below(shown(verb, path.trim_start()), &path))
+        command.mut_subcommand(name, |verb| with_examples(shown(verb, path.trim_start()), &path))
     })
 }
 

@@ -104,7 +104,6 @@ fn explain_request(args: &Args, user_agent: &str, out: &mut dyn Write) -> Result
     Ok(Exit::Fine)
 }
 
-/// The groups of a crawler in one file.
 #[derive(Debug, PartialEq, Eq)]
 struct Groups {
     /// By RFC 9309.

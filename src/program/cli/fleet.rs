@@ -148,7 +148,6 @@ fn cells(beat: &Beat, report: Option<&Report>, is_live: bool, age: i64) -> Vec<C
     ]
 }
 
-/// The editions of all sites, one line for each.
 fn editions(reports: &[&Report], out: &mut dyn Write) -> Result<(), Error> {
     let served = reports.iter().flat_map(|report| &report.serves.editions);
     let all: BTreeSet<(&str, &str)> =

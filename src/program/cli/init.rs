@@ -60,10 +60,8 @@ pub(super) struct Args {
     force: bool,
 }
 
-/// A preset, or none.
 type Kind = Option<Preset>;
 
-/// The wishes of one option.
 type Wishes = Vec<Wish>;
 
 #[derive(Default)]

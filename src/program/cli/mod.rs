@@ -113,7 +113,7 @@ enum Verb {
 }
 
 fn command() -> clap::Command {
-    example::with_examples(Args::command())
+    example::with_examples(Args::command(), "")
 }
 
 /// Runs the program.

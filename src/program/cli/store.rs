@@ -222,17 +222,11 @@ fn backup(
     let copied = copied?;
     publish(&unfinished, copy, is_forced).map_err(|error| failed(copy, &error))?;
     drop(lock);
-    let shown = escape::path(copy);
+    let (shown, records, bytes) = (escape::path(copy), copied.records, copied.bytes);
+    let row = json!({ "kind": "backup", "file": shown, "records": records, "bytes": bytes });
     match format {
-        Format::Text => {
-            writeln!(out, "'{shown}': {} records, {}, checked", copied.records, size(copied.bytes))?
-        }
-        Format::Json => json(
-            out,
-            &json!({
-                "kind": "backup", "file": shown, "records": copied.records, "bytes": copied.bytes,
-            }),
-        )?,
+        Format::Text => writeln!(out, "'{shown}': {records} records, {}, checked", size(bytes))?,
+        Format::Json => json(out, &row)?,
     }
     Ok(Exit::Fine)
 }
@@ -327,6 +321,10 @@ fn compact(path: &Path, format: Format, out: &mut dyn Write) -> Result<Exit, Err
     };
     let after = store.bytes_on_disk();
     let given_back = before.saturating_sub(after);
+    let row = json!({
+        "kind": "compaction", "database": shown, "before": before, "after": after,
+        "given_back": given_back,
+    });
     match format {
         Format::Text if given_back == 0 => {
             writeln!(out, "'{shown}': nothing to give back, {}", size(after))?;
@@ -338,13 +336,7 @@ fn compact(path: &Path, format: Format, out: &mut dyn Write) -> Result<Exit, Err
             size(before),
             size(after)
         )?,
-        Format::Json => json(
-            out,
-            &json!({
-                "kind": "compaction", "database": shown, "before": before, "after": after,
-                "given_back": given_back,
-            }),
-        )?,
+        Format::Json => json(out, &row)?,
     }
     Ok(Exit::Fine)
 }

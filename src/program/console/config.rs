@@ -109,7 +109,6 @@ fn public_key(file: &Path) -> Result<PublicKey, Error> {
     })
 }
 
-/// The policy, with its warnings and notes.
 pub(crate) fn load(config: &ConfigFile) -> Result<(Policy, Vec<Diagnostic>), Error> {
     good(examine(config)?)
 }
@@ -159,7 +158,6 @@ pub(crate) fn read_document(remote: &Remote, document: &Document) -> PolicyRead 
     publication::read_policy_bytes(file, remote.name(), bytes)
 }
 
-/// The last good document.
 pub(crate) fn last_good(remote: &Remote, mut findings: Vec<Diagnostic>) -> Result<Document, Error> {
     remote.copy.last_good().map_err(|why| {
         let finding = Diagnostic::error("policy.copy", format!("no last good copy: {why}"));

@@ -15,12 +15,10 @@ pub(crate) enum Exit {
     Failed = 2,
 }
 
-/// The reason why a verb could not run.
 #[derive(Debug)]
 pub(crate) enum Error {
     /// The verb refuses; holds a sentence with the repair.
     Refused(String),
-    /// The policy has these errors.
     Findings(Vec<Diagnostic>),
     /// The output failed; a closed pipe is one of these failures.
     Output(io::Error),

@@ -85,7 +85,6 @@ pub(crate) fn too_large(name: &str, most: usize) -> Error {
     Error::Refused(format!("{name}: larger than {most} MiB (check that this is the right input)"))
 }
 
-/// Whether the operator agrees, on a terminal.
 pub(crate) fn agrees(question: &str) -> Result<bool, Error> {
     if !io::stdin().is_terminal() {
         let hint = "say --yes";

@@ -33,7 +33,6 @@ const QUOTING: [&str; 4] =
 /// The most lines that wait until they are written.
 const MOST_WAITING: usize = 2_048;
 
-/// What became of the lines.
 #[derive(Clone, Debug)]
 pub(crate) struct LineCounts {
     /// Those that found no room.

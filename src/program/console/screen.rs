@@ -11,7 +11,6 @@ use crate::review::report::Screen;
 
 /// The width of a terminal that does not tell it.
 const USUAL_WIDTH: usize = 80;
-/// The smallest width that is used.
 const LEAST_WIDTH: usize = 40;
 
 impl Screen {

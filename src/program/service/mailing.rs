@@ -35,7 +35,6 @@ use crate::{
 const SETTLED: i64 = 60;
 /// The most reports that are sent late, such as after a long stop.
 const MOST_LATE: i64 = 4;
-/// The pause after a failed attempt.
 const PAUSE: Duration = Duration::from_secs(300);
 /// The most rows of a table, and the columns of the text.
 const MOST_ROWS: usize = 20;

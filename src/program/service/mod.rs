@@ -86,7 +86,6 @@ pub(crate) struct Service {
     exchange: Option<Exchange>,
     ready: Arc<AtomicBool>,
     drain: Duration,
-    /// Copies of the listening sockets.
     sockets: Vec<OwnedFd>,
     /// The tasks of which one process can have one alone.
     tasks: Vec<AbortHandle>,

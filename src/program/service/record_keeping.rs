@@ -24,7 +24,6 @@ use crate::{
 
 use super::successor;
 
-/// Opens the database and the log of the policy.
 pub(super) fn open_store(
     policy: &Policy,
     policy_file: &Path,
@@ -70,7 +69,6 @@ pub(super) fn open_store(
     Ok((Arc::new(sink), memory))
 }
 
-/// Opens the access log of the policy.
 pub(super) fn open_access_log(
     policy: &Policy,
     policy_file: &Path,

@@ -22,7 +22,6 @@ use tokio::time::timeout;
 const MARK: &str = "BEADLE_SUCCESSOR";
 /// The first descriptor that a process inherits beyond the standard ones.
 const FIRST: i32 = 3;
-/// The most time until it serves.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A child that ends unless it serves.

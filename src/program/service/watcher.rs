@@ -37,7 +37,6 @@ use crate::{
 const FIRST: Duration = Duration::from_secs(60);
 /// The most time between an answer that is wrong and the request that confirms it.
 const AGAIN: Duration = Duration::from_secs(2);
-/// The most octets of an answer that are read.
 const MOST_BYTES: usize = 1 << 20;
 
 #[derive(Clone)]
@@ -100,7 +99,6 @@ pub(super) async fn run(
 }
 
 impl Outlook {
-    /// Watches the sites of this policy, and no others.
     fn follow(&self, policy: &Policy, watched: &mut BTreeMap<String, Watched>) {
         let sites = policy.sites.iter();
         let wanted: BTreeMap<&str, &Watch> =

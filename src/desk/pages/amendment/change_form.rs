@@ -15,7 +15,6 @@ use crate::{
     state::publication::{PolicyRead, read_policy},
 };
 
-/// The sections of a site that the desk changes.
 pub(super) const SECTIONS: [&str; 4] = ["robots_txt", "robots_tag", "enforcement", "preferences"];
 
 /// The fields of a form. An empty text is none.
@@ -135,7 +134,6 @@ impl Wanted {
         }
     }
 
-    /// The file with another text of a section.
     fn replaced(&self, bytes: &[u8], policy: &Policy) -> Result<Vec<u8>, NotPrepared> {
         let text = String::from_utf8_lossy(bytes);
         let lines = section_lines(&text, policy, &self.site, &self.section)?;

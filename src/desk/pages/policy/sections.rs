@@ -114,6 +114,10 @@ pub(super) fn records(violations: &Violations) -> Group {
             fact("spool", format!("{}, {} at most", escape::path(spool), size_text(*spool_size))),
         ],
     };
+    let detail = format!(
+        "{} records of one site, crawler and rule in an hour; further ones are counted",
+        grouped(violations.detail)
+    );
     let on_damage = match violations.on_damage {
         OnDamage::Keep => "a damaged database stays as it is",
         OnDamage::Rotate => "a damaged database is moved aside",
@@ -121,13 +125,7 @@ pub(super) fn records(violations: &Violations) -> Group {
     places.extend([
         fact("log", place(violations.log.as_ref())),
         fact("kept for", time(violations.retention)),
-        fact(
-            "detail",
-            format!(
-                "{} records of one site, crawler and rule in an hour; further ones are counted",
-                grouped(violations.detail)
-            ),
-        ),
+        fact("detail", detail),
         fact("queue", format!("{} records", grouped(violations.queue as u64))),
         fact("client address", client_ip),
         list("hidden query parameters", violations.redact_query.iter().map(escape::shown), "none"),
@@ -137,37 +135,25 @@ pub(super) fn records(violations: &Violations) -> Group {
 }
 
 pub(super) fn evidence(evidence: Option<&Evidence>) -> Group {
-    let mut facts = Vec::new();
-    match evidence {
-        None => {
-            facts.push(fact("collected", "none: claims are neither confirmed nor contradicted"))
-        }
-        Some(evidence) => facts.extend([
-            fact(
-                "about",
-                match &evidence.user_agents {
-                    None => "every crawler that publishes any".to_owned(),
-                    Some(some) => format!("{} crawlers", grouped(some.len() as u64)),
-                },
-            ),
-            fact("published address lists", yes(evidence.ip_ranges)),
-            fact("reverse DNS", yes(evidence.reverse_dns)),
-            fact("signatures", yes(evidence.signatures)),
-            fact("lists are fetched every", time(evidence.refresh)),
-            fact(
-                "copies",
-                evidence
-                    .folder
-                    .as_ref()
-                    .map_or_else(|| "in memory only".to_owned(), |path| escape::path(path)),
-            ),
-            list(
-                "name servers",
-                evidence.name_servers.iter().map(ToString::to_string),
-                "those of the system",
-            ),
-        ]),
-    }
+    let Some(evidence) = evidence else {
+        let none = "none: claims are neither confirmed nor contradicted";
+        return group("Evidence", vec![fact("collected", none)]);
+    };
+    let about = match &evidence.user_agents {
+        None => "every crawler that publishes any".to_owned(),
+        Some(some) => format!("{} crawlers", grouped(some.len() as u64)),
+    };
+    let copies = evidence.folder.as_ref().map(|path| escape::path(path));
+    let name_servers = evidence.name_servers.iter().map(ToString::to_string);
+    let facts = vec![
+        fact("about", about),
+        fact("published address lists", yes(evidence.ip_ranges)),
+        fact("reverse DNS", yes(evidence.reverse_dns)),
+        fact("signatures", yes(evidence.signatures)),
+        fact("lists are fetched every", time(evidence.refresh)),
+        fact("copies", copies.unwrap_or_else(|| "in memory only".to_owned())),
+        list("name servers", name_servers, "those of the system"),
+    ];
     group("Evidence", facts)
 }
 

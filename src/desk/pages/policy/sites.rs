@@ -107,55 +107,37 @@ const fn effect(mode: Mode) -> &'static str {
 
 fn enforcement(enforcement: &Enforcement) -> Vec<Fact> {
     let block = &enforcement.block;
+    let too_soon = match enforcement.crawl_delay {
+        None => "as the mode says",
+        Some(PaceMode::Log) => "requests before their pace allows them are recorded",
+        Some(PaceMode::Throttle) => "requests before their pace allows them get 429",
+    };
+    let impostors = enforcement.impostors.map(|mode| format!("every request: {}", mode.as_str()));
+    let new_rules = match enforcement.grace {
+        Grace::Count => "while a crawler may use an older file, they are counted only",
+        Grace::Enforce => "enforced at once, also where a crawler may use an older file",
+    };
+    let other_forms = match enforcement.other_forms {
+        None => "refused where the plain path would be refused, else recorded",
+        Some(OtherForms::Pass) => "pass",
+        Some(OtherForms::Log) => "recorded",
+        Some(OtherForms::Refuse) => "refused",
+    };
+    let bound: Vec<_> = enforcement.star_binds.iter().map(|one| class(one.as_str())).collect();
+    let bound = if bound.is_empty() { "no client".to_owned() } else { bound.join(", ") };
+    let quiet = enforcement.quiet.iter().map(|one| crawlers(&one.tokens, one.all));
     let mut facts = Vec::new();
     facts.extend(enforcement.ladder.as_ref().map(|ladder| fact("ladder", steps(ladder))));
     facts.extend([
         list("overrides", enforcement.overrides.iter().map(exception), "none"),
         list("rate limits", enforcement.rate_limits.iter().map(limit), "none"),
-        list(
-            "no alerts about",
-            enforcement.quiet.iter().map(|one| crawlers(&one.tokens, one.all)),
-            "none",
-        ),
+        list("no alerts about", quiet, "none"),
         fact("breaker", breaker(enforcement.breaker.as_ref())),
-        fact(
-            "too soon",
-            match enforcement.crawl_delay {
-                None => "as the mode says",
-                Some(PaceMode::Log) => "requests before their pace allows them are recorded",
-                Some(PaceMode::Throttle) => "requests before their pace allows them get 429",
-            },
-        ),
-        fact(
-            "impostors",
-            match enforcement.impostors {
-                None => "as the rules say".to_owned(),
-                Some(mode) => format!("every request: {}", mode.as_str()),
-            },
-        ),
-        fact(
-            "new rules",
-            match enforcement.grace {
-                Grace::Count => "while a crawler may use an older file, they are counted only",
-                Grace::Enforce => "enforced at once, also where a crawler may use an older file",
-            },
-        ),
-        fact(
-            "other forms of closed paths",
-            match enforcement.other_forms {
-                None => "refused where the plain path would be refused, else recorded",
-                Some(OtherForms::Pass) => "pass",
-                Some(OtherForms::Log) => "recorded",
-                Some(OtherForms::Refuse) => "refused",
-            },
-        ),
-        fact("'*' binds", {
-            let classes = enforcement.star_binds.iter().map(|one| class(one.as_str()));
-            match classes.collect::<Vec<_>>().join(", ") {
-                none if none.is_empty() => "no client".to_owned(),
-                classes => classes,
-            }
-        }),
+        fact("too soon", too_soon),
+        fact("impostors", impostors.unwrap_or_else(|| "as the rules say".to_owned())),
+        fact("new rules", new_rules),
+        fact("other forms of closed paths", other_forms),
+        fact("'*' binds", bound),
         fact("'*' may block confirmed search engines", yes(enforcement.block_confirmed_search)),
         fact("refusal", format!("{}, {}", block.status, escape::shown(&block.content_type))),
     ]);

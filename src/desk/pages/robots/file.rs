@@ -15,7 +15,6 @@ const MOST_HIT_LINES: usize = 200;
 /// The most names of a group that have lines of their own, and those that a folded line names.
 const MOST_NAMES: usize = 8;
 const NAMED: usize = 4;
-/// The most rules of older editions that are listed.
 const MOST_GONE: usize = 50;
 
 pub(super) struct FileView {
@@ -36,7 +35,6 @@ pub(super) struct LineRow {
     pub(super) lines: Vec<Self>,
     count: Option<Count>,
     pub(super) has_violations: bool,
-    /// The violations of the rule.
     pub(super) link: Option<String>,
     /// The line of the policy or of the origin's file.
     pub(super) source: String,

@@ -37,7 +37,6 @@ struct Page {
     frame: Frame,
     faults: Vec<String>,
     name: String,
-    /// The page of the site.
     site: String,
     wanted: Wanted,
     purposes: Vec<&'static str>,

@@ -92,7 +92,6 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
     Ok(html(&page))
 }
 
-/// Accepts or discards the file that the form names.
 pub(super) async fn decide(
     State(view): State<View>,
     Path(name): Path<String>,

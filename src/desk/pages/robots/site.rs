@@ -59,7 +59,6 @@ struct Page {
     findings: Vec<String>,
     spans: Vec<Link>,
     trouble: Option<String>,
-    /// The rules of the origin that the policy replaces.
     replaced: Vec<String>,
     waiting: Option<Quarantined>,
     file: FileView,

@@ -78,7 +78,6 @@ enum Outcome {
     Sound,
     /// The file has this content already.
     Unchanged,
-    /// The findings prevent the update.
     Refused,
 }
 
@@ -217,9 +216,7 @@ fn some(
 
 struct Destination {
     to: PathBuf,
-    /// The policy that names the file.
     policy: Option<PathBuf>,
-    /// How that policy fetches.
     evidence: Option<policy::Evidence>,
 }
 

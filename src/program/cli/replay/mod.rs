@@ -28,7 +28,6 @@ mod progress; // the line that tells how far it is
 
 /// The most rows of a table: on a terminal, and in a file.
 const MOST_ROWS: (usize, usize) = (10, 50);
-/// The octets of records that are written at once.
 const RECORDS_AT_ONCE: usize = 64 << 10;
 
 /// Run access logs through a policy

@@ -7,7 +7,6 @@ use std::{
 
 use crate::review::{replay::Progress, report::number::grouped};
 
-/// The time between two lines.
 const STEP: Duration = Duration::from_millis(200);
 
 /// The progress on standard error, if that is a terminal.

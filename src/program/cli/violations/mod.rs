@@ -28,7 +28,6 @@ mod selection; // the options as a filter
 
 /// The time between two queries with --follow.
 const POLL: Duration = Duration::from_millis(250);
-/// The violations that an export reads at a time.
 const PAGE: usize = 1_000;
 /// How long after the end of a span a record of it may still be written.
 const WRITTEN: Duration = Duration::from_secs(10);

@@ -54,7 +54,6 @@ impl Source {
         }
     }
 
-    /// The database, which also has counts by hour.
     pub(super) const fn hours(&self) -> Option<&Store> {
         match self {
             Self::Database(store) => Some(store),

@@ -1,6 +1,6 @@
 //! Sentences on standard error: what a listing leaves out, and why it is empty.
 
-use jiff::{Timestamp, ToSpan, Unit};
+use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 
 use super::{
     record_source::{Source, Unrecorded},
@@ -77,17 +77,13 @@ pub(super) fn hours(filter: &Filter) {
     if filter.since.is_none_or(full) && filter.until.is_none_or(full) {
         return;
     }
-    let floor = |time: Timestamp| {
-        let at = time
-            .round(jiff::TimestampRound::new().smallest(Unit::Hour).mode(jiff::RoundMode::Floor));
-        at.unwrap_or(time)
+    let end = |word: &str, time: Option<Timestamp>, mode| {
+        let Some(time) = time else { return String::new() };
+        let hour = time.round(TimestampRound::new().smallest(Unit::Hour).mode(mode));
+        format!(" {word} {:.0}", hour.unwrap_or(time))
     };
-    let since = filter.since.map(|time| format!(" from {:.0}", floor(time))).unwrap_or_default();
-    let until = filter.until.map(|time| match full(time) {
-        true => time,
-        false => floor(time).checked_add(1.hour()).unwrap_or(time),
-    });
-    let until = until.map(|time| format!(" to {time:.0}")).unwrap_or_default();
+    let since = end("from", filter.since, RoundMode::Floor);
+    let until = end("to", filter.until, RoundMode::Ceil);
     remark(&format!("whole hours are counted:{since}{until}"));
 }
 
