@@ -27,20 +27,10 @@ pub(super) struct Inquiry {
     pub(super) query: Query,
     pub(super) now: Timestamp,
     /// The variable parts of the path, decoded.
-    path: Vec<String>,
+    pub(super) path: Vec<String>,
 }
 
 impl Inquiry {
-    pub(super) fn new(
-        view: View,
-        path: Vec<String>,
-        query: Option<&str>,
-        known: &'static [&'static str],
-    ) -> Result<Self, Problem> {
-        let now = (view.now)();
-        Ok(Self { query: Query::read(query, known)?, now, path, view })
-    }
-
     pub(super) fn part(&self, number: usize) -> &str {
         self.path.get(number).map_or("", String::as_str)
     }

@@ -25,7 +25,7 @@ use axum::{
     routing::{any, get},
 };
 
-use self::{endpoint::Endpoint, endpoints::ENDPOINTS, inquiry::Inquiry};
+use self::{endpoint::Endpoint, endpoints::ENDPOINTS, inquiry::Inquiry, query::Query};
 use crate::{
     base::escape,
     desk::admin::{
@@ -71,7 +71,8 @@ async fn respond(
 ) -> Result<Response, Problem> {
     let path = path.map_err(|_| Problem::new(Kind::NotFound, "the path is no UTF-8"))?;
     let path = path.iter().map(|(_, value)| value.to_owned()).collect();
-    let inquiry = Inquiry::new(view, path, query.as_deref(), endpoint.parameters)?;
+    let query = Query::read(query.as_deref(), endpoint.parameters)?;
+    let inquiry = Inquiry { query, now: (view.now)(), path, view };
     let answered = tokio::task::spawn_blocking(move || (endpoint.answer)(&inquiry)).await;
     answered.unwrap_or_else(|error| {
         tracing::error!(%error, "request to the API not answered");

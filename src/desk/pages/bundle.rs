@@ -83,16 +83,14 @@ fn bundle(
         let why = "clients without a name have no operator to send evidence to (name a crawler)";
         return unknown(NO_CRAWLER, why);
     }
-    let product_token = match Names::from(&policy).product_token(store, token) {
-        Ok(token) => token,
-        Err(Refusal::Term(why)) => return unknown(NO_CRAWLER, &why),
-        Err(Refusal::Store(error)) => return Err(error),
-    };
-    let named = site.map(|site| Names::from(&policy).site(store, site)).transpose();
-    let site = match named {
-        Ok(site) => site,
-        Err(Refusal::Term(why)) => return unknown("No such site", &why),
-        Err(Refusal::Store(error)) => return Err(error),
+    let names = Names::from(&policy);
+    let token = names.product_token(store, token).map_err(|refusal| (NO_CRAWLER, refusal));
+    let site = || site.map(|site| names.site(store, site)).transpose();
+    let named = token.and_then(|token| Ok((token, site().map_err(|why| ("No such site", why))?)));
+    let (product_token, site) = match named {
+        Ok(named) => named,
+        Err((title, Refusal::Term(why))) => return unknown(title, &why),
+        Err((_, Refusal::Store(error))) => return Err(error),
     };
     let span = days.until(now);
     let wanted = Wanted {

@@ -40,11 +40,7 @@ pub(super) struct Row {
 }
 
 /// What is counted: one of the values, or the impostors of a crawler.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Key {
-    name: String,
-    claimant: Claimant,
-}
+type Key = (String, Claimant);
 
 #[derive(Debug, Default)]
 pub(super) struct Counts {
@@ -64,10 +60,10 @@ const REST: &str = "…";
 impl By {
     /// The key of a record.
     fn key(self, violation: &Violation) -> Key {
-        Key::from(match self {
+        let name = match self {
             Self::Crawler => {
                 let claimant = Claimant::of(&violation.standing);
-                return Key { name: violation.product_token.to_string(), claimant };
+                return (violation.product_token.to_string(), claimant);
             }
             Self::Rule => rule_line(&violation.robots.directive, &violation.robots.pattern)
                 .unwrap_or_else(|| violation.reason.to_string()),
@@ -76,13 +72,8 @@ impl By {
             Self::Day => violation.time.strftime("%Y-%m-%d").to_string(),
             Self::Standing => violation.standing.to_string(),
             Self::Site => violation.site.to_string(),
-        })
-    }
-}
-
-impl From<String> for Key {
-    fn from(name: String) -> Self {
-        Self { name, ..Self::default() }
+        };
+        (name, Claimant::default())
     }
 }
 
@@ -116,11 +107,11 @@ impl Counts {
     ) -> Self {
         let mut rows: Vec<_> = tally
             .into_iter()
-            .map(|(key, (violations, requests))| Row {
-                key: key.name,
+            .map(|((key, claimant), (violations, requests))| Row {
+                key,
                 violations,
                 requests,
-                standing: key.claimant.standing(),
+                standing: claimant.standing(),
             })
             .collect();
         let (violations, requests) =
@@ -278,7 +269,7 @@ pub(super) fn of_hours(by: By, source: &Source, filter: &Filter) -> Result<Count
         match by {
             By::Path | By::Network => {
                 for (place, violations) in places(by, store, &question)? {
-                    add(Key::from(place), violations, violations);
+                    add((place, Claimant::default()), violations, violations);
                 }
             }
             By::Crawler | By::Rule | By::Day | By::Standing | By::Site => {
@@ -311,18 +302,19 @@ fn dimensions(by: By) -> impl Iterator<Item = Dimension> {
 }
 
 fn name(by: By, values: &[Text]) -> Key {
-    Key::from(match (by, values) {
+    let name = match (by, values) {
         (By::Rule, [reason, directive, pattern]) => {
             rule_line(directive, pattern).unwrap_or_else(|| reason.to_string())
         }
         (By::Crawler, [token, standing]) => {
             let token = if token.is_empty() { Violation::NAMELESS } else { token };
-            return Key { name: token.to_owned(), claimant: Claimant::of(standing) };
+            return (token.to_owned(), Claimant::of(standing));
         }
         (By::Day, [day]) => day.split('T').next().unwrap_or_default().to_owned(),
         (By::Network, [client]) => network(client),
         (_, values) => values.first().map_or_else(String::new, Text::to_string),
-    })
+    };
+    (name, Claimant::default())
 }
 
 /// The paths or networks of the violations. These are kept by crawler; a purpose has several.
@@ -358,7 +350,7 @@ mod tests {
     fn most_violations_come_first_and_days_in_their_order() {
         let tally = || {
             [("b", 3), ("a", 3), (REST, 9), ("c", 5)]
-                .map(|(key, count)| (Key::from(key.to_owned()), (count, count + 1)))
+                .map(|(key, count)| ((key.to_owned(), Claimant::default()), (count, count + 1)))
         };
         let counts = Counts::of(By::Path, tally(), 0, None);
         assert_eq!(keys(&counts), ["c", "a", "b", REST]);
