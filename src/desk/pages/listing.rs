@@ -37,8 +37,6 @@ use crate::{
 #[template(path = "listing.html", config = "src/desk/pages/askama.toml")]
 struct Listing {
     frame: Frame,
-    /// Where the other list is: of violations, or of other forms of closed paths.
-    other: String,
     wanted: Wanted,
     occurring: Vec<Field>,
     faults: Vec<String>,
@@ -117,10 +115,6 @@ pub(super) async fn page(
     let part = (at > 0 || next.is_some()).then_some([at, end]);
     let page = Listing {
         frame: Frame::new(&view, "/violations"),
-        other: match wanted.is_of_forms() {
-            true => "/violations".to_owned(),
-            false => link::with_query("/violations", &[("reason", FORM)]),
-        },
         occurring,
         caption: caption(order, total, part),
         columns: columns(rows.first()),

@@ -14,7 +14,7 @@ use crate::{
     formats::robots_tag::{self, Document, DocumentReader, RobotsTag, Rule, Scope},
     program::console::{
         Error, Exit, Format, completions,
-        input::{STANDARD_INPUT, lines, name as name_of, open, refusal, too_large},
+        input::{STANDARD_INPUT, lines, open, refusal, too_large},
         json,
     },
     rules::policy::built_in_catalogue,
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let response = match (&args.html, file) {
         (None, _) => Response::read_headers(io::stdin().lock())?,
         (_, None) => Response::read(io::stdin().lock(), STANDARD_INPUT)?,
-        (_, Some(file)) => Response::read(BufReader::new(open(file)?), &name_of(file))?,
+        (_, Some(file)) => Response::read(BufReader::new(open(file)?), &escape::path(file))?,
     };
     let report = Report::of(response, name, token.as_ref(), file);
     match args.format {

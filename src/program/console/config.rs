@@ -10,6 +10,7 @@ use std::{
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},
+        escape,
         fetch::page::is_url,
     },
     outside::remote::{Address, Document, Failure, Fetched, PublicKey, Remote},
@@ -104,7 +105,7 @@ impl ConfigFile {
 fn public_key(file: &Path) -> Result<PublicKey, Error> {
     PublicKey::read(&input::read_file(file, MAX_KEY)?).ok_or_else(|| {
         let help = "write it by 'openssl pkey -in KEY -pubout'";
-        let file = input::name(file);
+        let file = escape::path(file);
         Error::Refused(format!("{file}: not a public key for Ed25519 ({help})"))
     })
 }

@@ -18,16 +18,12 @@ use crate::{
 const MAX_LINE: u64 = 1 << 20;
 pub(crate) const STANDARD_INPUT: &str = "standard input";
 
-pub(crate) fn name(file: &Path) -> String {
-    escape::path(file)
-}
-
 /// The whole file, up to `most` octets.
 pub(crate) fn read_file(file: &Path, most: usize) -> Result<Vec<u8>, Error> {
-    let refused = |error| refusal(&name(file), &error);
+    let refused = |error| refusal(&escape::path(file), &error);
     let bytes = publication::read_file(file, most).map_err(refused)?;
     if bytes.len() > most {
-        return Err(too_large(&name(file), most));
+        return Err(too_large(&escape::path(file), most));
     }
     Ok(bytes)
 }
@@ -44,7 +40,7 @@ pub(crate) fn read(input: impl Read, name: &str, most: usize) -> Result<Vec<u8>,
 }
 
 pub(crate) fn open(file: &Path) -> Result<File, Error> {
-    publication::open_file(file).map_err(|error| refusal(&name(file), &error))
+    publication::open_file(file).map_err(|error| refusal(&escape::path(file), &error))
 }
 
 /// The lines of an input as bytes, without the line end.

@@ -21,11 +21,6 @@ pub(super) fn read_counts(database: &Location, counts: &CountsInMemory) {
     let _ = store.places(PlaceKind::Path, &all, 0);
 }
 
-pub(super) fn admin_access(admin: &policy::Admin) -> Result<admin::Access, Error> {
-    let Some(token) = admin_token(admin)? else { return Ok(admin::Access::open()) };
-    Ok(admin::Access::by_token(&token))
-}
-
 /// The token of the admin listener, if the policy names its file.
 pub(crate) fn admin_token(admin: &policy::Admin) -> Result<Option<String>, Error> {
     let Some(file) = &admin.token_file else { return Ok(None) };

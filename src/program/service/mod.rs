@@ -23,7 +23,10 @@ use tokio::task::AbortHandle;
 
 use crate::{
     base::{diagnostic::Diagnostic, metrics::Metrics},
-    desk::{admin, api, pages},
+    desk::{
+        admin::{self, Access},
+        api, pages,
+    },
     outside::{
         acme,
         remote::{Document, Remote},
@@ -47,7 +50,7 @@ use crate::{
 use self::signals::{Order, Signals};
 pub(crate) use self::{admin_access::admin_token, signals::Control};
 use self::{
-    admin_access::{admin_access, read_counts},
+    admin_access::read_counts,
     offenders::watch_for_alerts,
     record_keeping::{open_access_log, open_store},
     sockets::Sockets,
@@ -126,7 +129,8 @@ impl Service {
         let live = Arc::new(OnceLock::new());
         let counts = CountsInMemory::default();
         if let Some(admin) = &server.admin {
-            let access = Arc::new(admin_access(admin)?);
+            let token = admin_token(admin)?;
+            let access = token.map_or_else(Access::open, |token| Access::by_token(&token));
             let database = location(&policy)?;
             let listener = sockets.take(admin.address)?;
             let hosts = admin::Hosts(admin.hosts.clone());
@@ -139,7 +143,7 @@ impl Service {
                 metrics: Arc::clone(&metrics),
                 sink: Arc::clone(&sink),
                 ready: Arc::clone(&ready),
-                access,
+                access: Arc::new(access),
                 database,
                 counts: counts.clone(),
                 retention: policy.violations.retention,

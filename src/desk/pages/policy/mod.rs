@@ -15,6 +15,7 @@ use super::{
 use crate::{
     base::escape,
     desk::admin::{View, html},
+    state::publication::PolicyInForce,
 };
 
 mod disk; // the file on disk
@@ -28,8 +29,7 @@ mod sites; // the sites in words
 struct Page {
     frame: Frame,
     file: String,
-    fingerprint: String,
-    since: String,
+    in_force: PolicyInForce,
     groups: Vec<Group>,
     on_disk: OnDisk,
 }
@@ -55,10 +55,9 @@ pub(super) async fn page(State(view): State<View>) -> Answer {
     let page = Page {
         frame: Frame::new(&view, "/policy"),
         file: escape::path(&live.policy_file),
-        fingerprint: policy.fingerprint.clone(),
-        since: time::second(in_force.since),
         groups,
         on_disk,
+        in_force,
     };
     Ok(html(&page))
 }

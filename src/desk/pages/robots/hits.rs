@@ -101,10 +101,11 @@ pub(super) fn told_apart(file: &RobotsTxt) -> HashMap<u32, String> {
         let rule = rule_line(&one.directive, &Text::path(one.pattern.as_bytes()));
         lines.entry(rule.unwrap_or_default()).or_default().push(one.line);
     }
-    let alone = lines.into_iter().filter(|(_, lines)| lines.len() == 1);
-    alone
-        .flat_map(|(rule, lines)| lines.into_iter().map(move |line| (line, rule.clone())))
-        .collect()
+    let alone = lines.into_iter().filter_map(|(rule, lines)| match lines[..] {
+        [line] => Some((line, rule)),
+        _ => None,
+    });
+    alone.collect()
 }
 
 /// The line among those with the same directive and path that a line of an older edition became.

@@ -12,7 +12,7 @@ use crate::{
     base::escape,
     program::console::{
         Error, Exit, Format,
-        input::{lines, name, open},
+        input::{lines, open},
         json,
     },
     rules::crawlers::{Catalogue, Name, SiteNames},
@@ -112,7 +112,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 impl Evaluation {
     /// Reads line by line, because a file may have any length.
     fn read(&mut self, file: &Path, catalogue: &Catalogue) -> Result<(), Error> {
-        let name = name(file);
+        let name = escape::path(file);
         for (number, line) in (1..).zip(lines(BufReader::new(open(file)?), &name)) {
             let line = line?;
             if line.iter().all(u8::is_ascii_whitespace) {

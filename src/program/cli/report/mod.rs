@@ -13,10 +13,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    base::whole_file,
+    base::{escape, whole_file},
     program::console::{
-        self, ConfigFile, Error, Exit, completions, input::name, json, load_with_database, refuse,
-        remark, site,
+        self, ConfigFile, Error, Exit, completions, json, load_with_database, refuse, remark, site,
     },
     records::{record::Violation, tally::Claimant, violations::Store},
     review::report::{
@@ -256,7 +255,7 @@ fn evidence(args: &Args, crawler: &str, out: &mut dyn Write) -> Result<Exit, Err
     save(&file, &bytes, args.force)?;
     let row = BundleRow {
         kind: "bundle",
-        file: &name(&file),
+        file: &escape::path(&file),
         bytes: bytes.len(),
         sha256: &digest(&bytes),
         product_token: &product_token,
@@ -319,14 +318,14 @@ fn output(args: &Args, product_token: &str) -> Result<Option<PathBuf>, Error> {
 }
 
 fn there_already(file: &Path) -> Error {
-    Error::Refused(format!("{} is there already (overwrite it with --force)", name(file)))
+    Error::Refused(format!("{} is there already (overwrite it with --force)", escape::path(file)))
 }
 
 /// Writes the file whole, or not at all.
 pub(super) fn save(file: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
     let refused = |error: &io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists if !force => there_already(file),
-        _ => Error::Refused(format!("{}: {error}", name(file))),
+        _ => Error::Refused(format!("{}: {error}", escape::path(file))),
     };
     let mut options = OpenOptions::new();
     options.write(true).mode(FILE_MODE);

@@ -5,12 +5,8 @@ use std::{collections::BTreeMap, io::Write, path::Path};
 use serde_json::json;
 
 use crate::{
-    base::escape::shown,
-    program::console::{
-        Error, Exit, Format,
-        input::{name, read_file},
-        json,
-    },
+    base::escape::{self, shown},
+    program::console::{Error, Exit, Format, input::read_file, json},
     review::report::bundle::{
         Finding, MAX_ARCHIVE, Status, Verification, unpack, verify as verified,
     },
@@ -18,7 +14,7 @@ use crate::{
 
 pub(super) fn verify(file: &Path, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
     let bytes = read_file(file, MAX_ARCHIVE)?;
-    let refused = |error| Error::Refused(format!("{}: {error}", name(file)));
+    let refused = |error| Error::Refused(format!("{}: {error}", escape::path(file)));
     let verification = verified(unpack(&bytes).map_err(refused)?);
     match format {
         Format::Json => print_rows(&verification, out)?,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{
     args::{By, Format},
-    record_source::{Source, first_hour, is_wanted, questions},
+    record_source::{Source, is_wanted, questions},
 };
 use crate::{
     base::text::Text,
@@ -252,7 +252,8 @@ const fn columns(by: By) -> &'static [RecordColumn] {
 /// an older version of the program, and are counted one by one.
 pub(super) fn of_hours(by: By, source: &Source, filter: &Filter) -> Result<Counts, Error> {
     let Some(store) = source.hours() else { return of_records(by, source, filter) };
-    let begin = first_hour(store, filter)?;
+    let first = store.first_counted_hour()?;
+    let begin = first.map(|first| filter.since.map_or(first, |since| since.max(first)));
     let older = Filter {
         until: match (filter.until, begin) {
             (Some(until), Some(begin)) => Some(until.min(begin)),

@@ -150,9 +150,3 @@ pub(super) fn questions(filter: &Filter) -> Vec<Question> {
     };
     counted_spellings(filter.product_token.clone()).into_iter().map(question).collect()
 }
-
-/// The first hour that has counts, if it is after the start of the span.
-pub(super) fn first_hour(store: &Store, filter: &Filter) -> Result<Option<Timestamp>, Error> {
-    let Some(first) = store.first_counted_hour()? else { return Ok(None) };
-    Ok(Some(filter.since.map_or(first, |since| since.max(first))))
-}
