@@ -23,7 +23,7 @@ use super::{
 use crate::{
     desk::admin::{View, html},
     records::{
-        record::{Error, Violation},
+        record::{Error, Filter, Violation},
         tally::FORM,
         violations::Store,
     },
@@ -32,6 +32,9 @@ use crate::{
         report::number::{count, grouped},
     },
 };
+
+/// The violations that the page begins with.
+const LATEST: usize = 50;
 
 #[derive(Template)]
 #[template(path = "listing.html", config = "src/desk/pages/askama.toml")]
@@ -201,4 +204,41 @@ pub(super) fn row(violation: &Violation) -> Row {
         form: None,
         rule: rule(violation),
     }
+}
+
+#[derive(Template)]
+#[template(path = "live.html", config = "src/desk/pages/askama.toml")]
+struct Latest {
+    frame: Frame,
+    wanted: Wanted,
+    occurring: Vec<Field>,
+    faults: Vec<String>,
+    rows: Vec<Row>,
+    /// Where the script gets what comes next.
+    events: String,
+    refresh: String,
+}
+
+/// The latest violations. A script adds new ones as they come ([`events`](super::events)); without scripts the
+/// page is complete, and a link shows it again.
+pub(super) async fn latest(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<Wanted>,
+) -> Answer {
+    let filter = wanted.filter(&mut faults);
+    let filter = Filter { limit: Some(LATEST), before_sequence: None, ..filter };
+    let asked = Wanted::asked(&view, filter, &mut faults, |store, filter| {
+        Ok((store.query(&filter)?, occurring(store, &filter)?))
+    });
+    let (listed, occurring) = asked.await?;
+    let page = Latest {
+        frame: Frame::new(&view, "/live"),
+        occurring,
+        faults,
+        rows: listed.records.iter().rev().map(|(_, violation)| row(violation)).collect(),
+        events: wanted.place("/live/events", &[("after", &listed.end.to_string())]),
+        refresh: wanted.place("/live", &[]),
+        wanted,
+    };
+    Ok(html(&page))
 }

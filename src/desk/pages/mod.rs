@@ -5,7 +5,7 @@
 //! conditions the conditions in the address of a page
 //! overview   who kept to the rules: counts, a chart, crawlers, rules, paths
 //! health     the state of the program, on the overview
-//! listing    violations, with a filter and an order in the address
+//! listing    violations, with a filter and an order in the address, and the latest ones
 //! violation  one violation with the whole reasoning behind it
 //! crawlers   all crawlers of a span, sorted and filtered by the address
 //! crawler    the scorecard of one crawler
@@ -16,7 +16,7 @@
 //! amendment  a change of the policy file: a look, then the change
 //! receivers  a test event to the receivers of alerts
 //! try_it     the decision about an imagined request
-//! live       violations as they come
+//! events     violations as they come
 //! ```
 //! Pages are complete without scripts. What they show is read from the database at each request.
 //!
@@ -49,7 +49,6 @@ mod frame; // what the pages share
 mod health; // the state of the program
 mod link; // addresses of the pages
 mod listing; // violations with a filter
-mod live; // violations as they come
 mod occurring; // the values that occur
 mod order; // the orders of the list
 mod over_time; // requests over time by action
@@ -62,7 +61,6 @@ mod sheet; // a section of a report
 mod span; // the spans of time to choose from
 mod tables; // impostors, and who stands on which rung
 mod time; // times as people read them
-mod treatment; // the treatment of a crawler now
 mod try_it; // the decision about a request
 mod violation; // one violation
 mod words; // the words of records as sentences
@@ -86,7 +84,7 @@ pub(crate) fn router() -> Router<View> {
         .route("/policy/history", get(policy::past::page))
         .route("/alerts/test", post(receivers::test))
         .route("/try", get(try_it::page))
-        .route("/live", get(live::page))
+        .route("/live", get(listing::latest))
         .route("/live/events", get(events::stream))
         .route("/assets/desk.css", get(async || asset("text/css; charset=utf-8", STYLE)))
         .route("/assets/live.js", get(async || asset("text/javascript; charset=utf-8", LIVE)))

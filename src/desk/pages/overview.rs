@@ -1,7 +1,10 @@
 //! The first page: who kept to the rules, and who did not, and the state of the program.
 
+use std::{collections::BTreeMap, net::Ipv4Addr};
+
 use askama::Template;
 use axum::extract::State;
+use jiff::Timestamp;
 
 use super::{
     attempt::attempt,
@@ -14,15 +17,15 @@ use super::{
     sheet::Part,
     span::{Days, OfSite},
     time::exact,
-    treatment::treated,
     words::{class, known_site},
 };
 use crate::{
+    clients::conduct::Network,
     desk::admin::{View, html},
     records::{
         counts::{Counted, Dimension, Question},
-        record::{Error, PolicyEntry},
-        tally::FORM,
+        record::{Error, PolicyEntry, Violation},
+        tally::{Claimant, FORM},
         violations::Store,
     },
     review::report::{
@@ -30,7 +33,10 @@ use crate::{
         number::{change, grouped, ratio, share},
         review::{Answers, CrawlerRow, Review},
     },
-    rules::crawlers::Class,
+    rules::{
+        crawlers::{Class, Crawler, Name, Outcome, Standing},
+        enforce::Treatment,
+    },
     state::publication::Snapshot,
 };
 
@@ -294,4 +300,40 @@ fn operators(review: &Review<'_>) -> Part {
     };
     let table = Table::new(headings, ROWS, rows);
     Part::of(Section::new("Crawl to refer", table).remark(remark))
+}
+
+/// The treatment at a site, or at all of them. Where it differs, each word has the sites.
+fn treated(published: &Snapshot, row: &CrawlerRow<'_>, site: &str, now: Timestamp) -> String {
+    let has_evidence = row.entry.is_some_and(Crawler::publishes_evidence);
+    // Each standing has its own treatment; that of most requests is shown.
+    let outcome = match row.claimant {
+        Claimant::Impostor => Outcome::Contradicted,
+        Claimant::Crawler if row.now.confirmed > row.now.open() => Outcome::Confirmed,
+        Claimant::Crawler if has_evidence => Outcome::Unknown,
+        Claimant::Crawler => Outcome::Unverifiable,
+    };
+    let declared = Some(&*row.product_token).filter(|token| **token != *Violation::NAMELESS);
+    let name = row.entry.map(Name::Known).or_else(|| declared.map(Name::Declared));
+    let standing = Standing { outcome, evidence: None };
+    let sites = (0..published.rulebook.sites().len()).filter_map(|at| published.site(at));
+    let sites = sites.filter(|(one, _)| site.is_empty() || one.name.eq_ignore_ascii_case(site));
+    let mut words: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (site, served) in sites {
+        let treatment = Treatment::of(&site.enforcement, name, standing, false, now);
+        let word = match (treatment, row.entry) {
+            (Treatment::Ladder, Some(entry)) => {
+                let anywhere = Network::of(Ipv4Addr::UNSPECIFIED.into());
+                let rung = served.conduct.rung(Name::Known(entry), outcome, anywhere);
+                format!("rung {}", rung.as_str())
+            }
+            (treatment, _) => treatment.as_str().to_owned(),
+        };
+        words.entry(word).or_default().push(&site.name);
+    }
+    let is_one = words.len() == 1;
+    let text = |(word, sites): (String, Vec<&str>)| match is_one {
+        true => word,
+        false => format!("{word} ({})", sites.join(", ")),
+    };
+    words.into_iter().map(text).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,5 @@
-//! The policy as an option of a verb, read and checked: a file, or one on a web server.
+//! The policy as an option of a verb, read and checked, and at the start of a server: a file, one on a web
+//! server, or the last good copy of that.
 
 use std::{
     env,
@@ -6,6 +7,8 @@ use std::{
     io,
     path::{Path, PathBuf},
 };
+
+use tokio::runtime::Runtime;
 
 use crate::{
     base::{
@@ -154,12 +157,12 @@ fn read(
     Ok(read_document(&remote, &document))
 }
 
-pub(crate) fn read_document(remote: &Remote, document: &Document) -> PolicyRead {
+fn read_document(remote: &Remote, document: &Document) -> PolicyRead {
     let (file, bytes) = (remote.copy.file.as_path(), document.bytes.clone());
     publication::read_policy_bytes(file, remote.name(), bytes)
 }
 
-pub(crate) fn last_good(remote: &Remote, mut findings: Vec<Diagnostic>) -> Result<Document, Error> {
+fn last_good(remote: &Remote, mut findings: Vec<Diagnostic>) -> Result<Document, Error> {
     remote.copy.last_good().map_err(|why| {
         let finding = Diagnostic::error("policy.copy", format!("no last good copy: {why}"));
         let help = "every good policy is kept there; name another file with --config-copy";
@@ -169,7 +172,7 @@ pub(crate) fn last_good(remote: &Remote, mut findings: Vec<Diagnostic>) -> Resul
     })
 }
 
-pub(crate) async fn fetch(remote: &mut Remote) -> Result<Document, Failure> {
+async fn fetch(remote: &mut Remote) -> Result<Document, Failure> {
     match remote.fetch().await? {
         Fetched::New(document) => Ok(document),
         // Only a second fetch has such an answer.
@@ -207,4 +210,51 @@ pub(crate) fn no_policy(file: &Path, error: &io::Error) -> Error {
         _ => "",
     };
     Error::Refused(format!("{}: {error}{hint}", file.display()))
+}
+
+pub(crate) struct AtStart {
+    pub(crate) policy: Policy,
+    pub(crate) findings: Vec<Diagnostic>,
+    /// Where the policy comes from, unless from a file, and the document that it is.
+    pub(crate) remote: Option<(Remote, Document)>,
+}
+
+impl AtStart {
+    /// Reads the policy and runs its tests. Without a good policy on the server, this is the last good
+    /// copy, and the log says why.
+    pub(crate) fn load(config: &ConfigFile, runtime: &Runtime) -> Result<Self, Error> {
+        let Some(mut remote) = config.remote()? else {
+            let (policy, findings) = after_trial(read_now(config)?, &config.name())?;
+            return Ok(Self { policy, findings, remote: None });
+        };
+        let fetched: Result<Document, Failure> = runtime.block_on(fetch(&mut remote));
+        let why = match fetched {
+            Err(failure) => vec![failure.finding(remote.name())],
+            Ok(document) => match tried(&remote, &document) {
+                Ok((policy, findings)) => {
+                    return Ok(Self { policy, findings, remote: Some((remote, document)) });
+                }
+                Err(Error::Findings(findings)) => findings,
+                Err(other) => return Err(other),
+            },
+        };
+        let document = last_good(&remote, why.clone())?;
+        let (policy, findings) = tried(&remote, &document)?;
+        for finding in why.iter().filter(|one| one.severity == Severity::Error) {
+            let finding = format!("{finding:#}");
+            tracing::error!(finding, "policy refused");
+        }
+        let copy = remote.copy.file.display();
+        tracing::error!(
+            policy = policy.shown_fingerprint(), %copy,
+            "no good policy on the server: the last good copy is in force"
+        );
+        // The next fetch must find the broken policy again, so that it counts as refused.
+        let remote = config.remote()?.unwrap_or(remote);
+        Ok(Self { policy, findings, remote: Some((remote, document)) })
+    }
+}
+
+fn tried(remote: &Remote, document: &Document) -> Result<(Policy, Vec<Diagnostic>), Error> {
+    after_trial(read_document(remote, document), remote.name())
 }

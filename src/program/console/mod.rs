@@ -1,7 +1,7 @@
 //! The console: what several verbs read, write and ask for.
 //!
 //! ```text
-//! config, start         the policy as an option, and at the start of a server
+//! config                the policy as an option, and at the start of a server
 //! database              the file and the server of its database
 //! site                  the site that the options name
 //! input, web            files, standard input, pages of the web
@@ -24,16 +24,15 @@ mod output;
 mod runtime;
 mod screen;
 pub(crate) mod site;
-mod start;
 pub(crate) mod web;
 
 pub(crate) use self::{
     config::{
-        ConfigFile, after_trial, examine, good, load, load_with_database, no_policy, read_now,
+        AtStart, ConfigFile, after_trial, examine, good, load, load_with_database, no_policy,
+        read_now,
     },
     exit::{Error, Exit, refuse},
     log_lines::{LineCounts, log_to_stderr},
     output::{Format, json, remark, write_file},
     runtime::control_runtime,
-    start::AtStart,
 };

@@ -42,7 +42,7 @@ use crate::{
         proxy::{self, Proxy, Running},
     },
     state::{
-        exchange::{Exchange, Settings},
+        exchange::{self, Exchange, Settings},
         publication::{self, Publisher, ReloadRequests, Reloads},
     },
 };
@@ -60,7 +60,6 @@ mod admin_access; // who may use the admin listener
 mod descriptors; // how many the process may open
 mod log; // the first log lines, and those that are dropped
 mod mailing; // reports by e-mail
-mod membership; // this node in a fleet
 mod offenders; // what alerts know
 mod record_keeping; // records and the memory of earlier runs
 mod signals; // SIGHUP, SIGUSR2 and the end
@@ -74,6 +73,10 @@ const SIGNAL_BURST: Duration = Duration::from_secs(1);
 
 /// The most time to write records at the end.
 const FLUSH: Duration = Duration::from_secs(5);
+
+/// The most time that a start waits for the fleet. It is for a server that answers late: without one, this
+/// node serves at once.
+const FLEET_PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Service {
     running: Running,
@@ -179,7 +182,7 @@ impl Service {
         });
         let mut exchange = None;
         if let Some(fleet) = fleet {
-            let joined = membership::join(fleet, &mut publisher, signals.end_of_start()).await;
+            let joined = join(fleet, &mut publisher, signals.end_of_start()).await;
             let Some(joined) = joined else { return Ok(None) };
             exchange = Some(joined);
         }
@@ -326,4 +329,30 @@ async fn drain(running: Running, deciding: Option<decide::Running>, limit: Durat
         }
     };
     tokio::join!(running.drain(limit), decided).0
+}
+
+/// Joins the fleet of these settings, and announces the editions that this node is about to serve.
+/// `None` if `signal` ended it before.
+async fn join(
+    settings: Settings,
+    publisher: &mut Publisher,
+    signal: impl Future<Output = &'static str>,
+) -> Option<Exchange> {
+    let port = publisher.join_fleet();
+    let (exchange, loaded) = exchange::start(settings, publisher.handles(), port);
+    let is_met = tokio::select! {
+        is_met = publisher.meet_fleet(loaded, FLEET_PATIENCE) => is_met,
+        signal = signal => {
+            tracing::info!(signal, "stopped before the first request");
+            exchange.leave().await;
+            return None;
+        }
+    };
+    if !is_met {
+        tracing::error!(
+            code = "fleet.start",
+            "the fleet is not known: this node serves without it, degraded"
+        );
+    }
+    Some(exchange)
 }
