@@ -1,10 +1,15 @@
-//! Counts by hour: all requests of crawlers and other programs, told apart as the request says.
+//! Counts by hour: all requests of crawlers and other programs, told apart as the request says; people, and the
+//! visits that operators of crawlers sent; the paths that violations went to, and the networks that they came
+//! from.
 
-use std::collections::BTreeMap;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
+};
 
 use axum::response::Response;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     answer::json,
@@ -14,9 +19,9 @@ use crate::{
     base::text::Text,
     desk::admin::problem::Problem,
     records::{
-        counts::{Counted, Dimension, Question},
+        counts::{Counted, Dimension, Place, Question},
         record::Violation,
-        tally::Claimant,
+        tally::{Claimant, PlaceKind},
     },
     review::report::terms::counted_spellings,
 };
@@ -42,10 +47,10 @@ pub(super) const DIMENSIONS: [(&str, Dimension); 15] = [
     HOUR,
     DAY,
 ];
-pub(super) const HOUR: (&str, Dimension) = ("hour", Dimension::Hour);
-pub(super) const DAY: (&str, Dimension) = ("day", Dimension::Day);
+const HOUR: (&str, Dimension) = ("hour", Dimension::Hour);
+const DAY: (&str, Dimension) = ("day", Dimension::Day);
 
-pub(super) type By = Vec<(&'static str, Dimension)>;
+type By = Vec<(&'static str, Dimension)>;
 
 #[derive(Serialize)]
 struct Answer<'a> {
@@ -55,10 +60,10 @@ struct Answer<'a> {
 }
 
 /// The numbers of one key, with their names.
-pub(super) struct Row<'a, const N: usize> {
-    pub(super) by: &'a By,
-    pub(super) key: &'a [Text],
-    pub(super) numbers: [(&'static str, u64); N],
+struct Row<'a, const N: usize> {
+    by: &'a By,
+    key: &'a [Text],
+    numbers: [(&'static str, u64); N],
 }
 
 pub(super) fn counts(inquiry: &Inquiry) -> Result<Response, Problem> {
@@ -113,7 +118,7 @@ pub(super) fn counts(inquiry: &Inquiry) -> Result<Response, Problem> {
 }
 
 /// The dimensions that the request names. A count is of an hour or of a day.
-pub(super) fn by(inquiry: &Inquiry, known: &[(&'static str, Dimension)]) -> Result<By, Problem> {
+fn by(inquiry: &Inquiry, known: &[(&'static str, Dimension)]) -> Result<By, Problem> {
     let by = inquiry.query.words("by", known)?;
     if by.contains(&HOUR) && by.contains(&DAY) {
         return Err(Problem::value("by", "'hour' and 'day' exclude each other (name one of them)"));
@@ -149,4 +154,88 @@ impl<const N: usize> Serialize for Row<'_, N> {
         let numbers = numbers.map(|(name, number)| (name, number.into()));
         to.collect_map(values.chain(standing).chain(numbers))
     }
+}
+
+pub(super) const OF_PEOPLE: [(&str, Dimension); 3] = [("site", Dimension::Site), HOUR, DAY];
+
+pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let by = by(inquiry, &OF_PEOPLE)?;
+    let (span, store) = (inquiry.span()?, inquiry.store()?);
+    let question = Question {
+        by: by.iter().map(|(_, dimension)| *dimension).collect(),
+        site: inquiry.site(&store)?,
+        ..span.question()
+    };
+    let people = store.people(&question)?;
+    let people = people.iter().map(|one| Row {
+        by: &by,
+        key: &one.key,
+        numbers: [("requests", one.requests)],
+    });
+    json(&json!({
+        "from": text_of(span.from),
+        "until": text_of(span.until),
+        "people": people.collect::<Vec<_>>(),
+    }))
+}
+
+pub(super) fn referrals(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let (span, store) = (inquiry.span()?, inquiry.store()?);
+    let question = Question { site: inquiry.site(&store)?, ..span.question() };
+    let rows = store
+        .referrals(&question)?
+        .into_iter()
+        .map(|one| json!({ "operator": one.operator, "site": one.site, "visits": one.visits }));
+    json(&json!({
+        "from": text_of(span.from),
+        "until": text_of(span.until),
+        "referrals": rows.collect::<Vec<_>>(),
+    }))
+}
+
+pub(super) const OF_PLACES: [&str; 5] = ["site", "crawler", "since", "until", "limit"];
+
+/// The places of an answer: usually, and at most.
+const PLACES: (usize, usize) = (100, 1_000);
+
+pub(super) fn paths(inquiry: &Inquiry) -> Result<Response, Problem> {
+    places(inquiry, PlaceKind::Path, ("path", "paths"))
+}
+
+pub(super) fn networks(inquiry: &Inquiry) -> Result<Response, Problem> {
+    places(inquiry, PlaceKind::Network, ("network", "networks"))
+}
+
+/// The places of a kind with the most violations, most first, by its names for one and for several.
+fn places(
+    inquiry: &Inquiry,
+    kind: PlaceKind,
+    (one, several): (&str, &str),
+) -> Result<Response, Problem> {
+    let limit = inquiry.query.number("limit", PLACES.0, 1..=PLACES.1)?;
+    let (span, store) = (inquiry.span()?, inquiry.store()?);
+    let crawler = inquiry.crawler(&store)?;
+    // The places of a crawler are without those of its impostors.
+    let claimant = crawler.is_some().then_some(Claimant::Crawler);
+    let question = Question { site: inquiry.site(&store)?, claimant, ..span.question() };
+    let spellings = counted_spellings(crawler);
+    // Only of one spelling the first ones are the first of all.
+    let most = if spellings.len() == 1 { limit + 1 } else { usize::MAX };
+    let mut sums: HashMap<Text, u64> = HashMap::new();
+    for product_token in spellings {
+        let question = Question { product_token, ..question.clone() };
+        for Place { key, violations } in store.places(kind, &question, most)? {
+            *sums.entry(key).or_default() += violations;
+        }
+    }
+    let mut places: Vec<(Text, u64)> = sums.into_iter().collect();
+    places.sort_by(|(a, one), (b, other)| (Reverse(one), &**a).cmp(&(Reverse(other), &**b)));
+    let shown = places.iter().take(limit);
+    let shown = shown.map(|(key, violations)| json!({ one: key, "violations": violations }));
+    json(&json!({
+        "from": text_of(span.from),
+        "until": text_of(span.until),
+        several: shown.collect::<Vec<_>>(),
+        "more": places.len() > limit,
+    }))
 }

@@ -9,9 +9,7 @@ use super::{
     counts,
     description::document,
     endpoint::{Endpoint, Source},
-    export,
     inquiry::Inquiry,
-    people, places,
     query::{FILTER, PAGED},
     records, report, robots, status,
 };
@@ -62,7 +60,7 @@ pub(super) static ENDPOINTS: [Endpoint; 16] = [
         media_type: "application/jsonl",
         schema: "JsonLines",
         source: Source::Export,
-        answer: export::json_lines,
+        answer: records::json_lines,
         ..STORED
     },
     Endpoint {
@@ -73,7 +71,7 @@ pub(super) static ENDPOINTS: [Endpoint; 16] = [
         media_type: "text/csv",
         schema: "Csv",
         source: Source::Export,
-        answer: export::csv,
+        answer: records::csv,
         ..STORED
     },
     Endpoint {
@@ -90,18 +88,18 @@ pub(super) static ENDPOINTS: [Endpoint; 16] = [
         path: "/api/v1/paths",
         name: "paths",
         summary: "The paths with the most violations, most first.",
-        parameters: &places::PARAMETERS,
+        parameters: &counts::OF_PLACES,
         schema: "Paths",
-        answer: places::paths,
+        answer: counts::paths,
         ..STORED
     },
     Endpoint {
         path: "/api/v1/networks",
         name: "networks",
         summary: "The networks with the most violations, most first.",
-        parameters: &places::PARAMETERS,
+        parameters: &counts::OF_PLACES,
         schema: "Networks",
-        answer: places::networks,
+        answer: counts::networks,
         ..STORED
     },
     Endpoint {
@@ -109,9 +107,9 @@ pub(super) static ENDPOINTS: [Endpoint; 16] = [
         name: "people",
         summary: "Requests of people.",
         parameters: &["by", "site", "since", "until"],
-        by: &people::DIMENSIONS,
+        by: &counts::OF_PEOPLE,
         schema: "People",
-        answer: people::people,
+        answer: counts::people,
         ..STORED
     },
     Endpoint {
@@ -120,7 +118,7 @@ pub(super) static ENDPOINTS: [Endpoint; 16] = [
         summary: "Visits of people that operators of crawlers sent, most first.",
         parameters: SPAN,
         schema: "Referrals",
-        answer: people::referrals,
+        answer: counts::referrals,
         ..STORED
     },
     Endpoint {

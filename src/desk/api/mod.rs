@@ -4,10 +4,8 @@
 //! endpoint, endpoints    a path with its parameters and its answer; all of them
 //! description these paths and openapi.json as one description
 //! inquiry    a request: its parameters, the database, the names that it may use
-//! records    violations, page by page by a cursor
-//! export     all violations of a filter, as a stream
-//! counts     counts by hour                places    paths and networks
-//! people     people, and visits from operators
+//! records    violations, page by page by a cursor, and all of a filter as a stream
+//! counts     counts by hour, people and visits from operators, paths and networks
 //! report     a review and a scorecard, as the command line writes them
 //! robots     each site's robots.txt        status    the state of the program
 //! ```
@@ -35,17 +33,14 @@ use crate::{
 };
 
 mod answer; // an answer with its media type
-mod counts; // counts by hour
+mod counts; // counts by hour, people, paths and networks
 mod cursor; // where the next page begins
 mod description; // the description of the API
 mod endpoint; // a path
 mod endpoints; // all of them
-mod export; // all violations of a filter
 mod inquiry; // a request
-mod people; // people, and visits from operators
-mod places; // paths and networks
 mod query; // the parameters of a request
-mod records; // violations, page by page
+mod records; // violations, page by page, and all of a filter
 mod report; // a review and a scorecard
 mod robots; // each site's robots.txt
 mod status; // the state of the program

@@ -15,8 +15,7 @@ use super::{
     frame::{Answer, Frame, Instead, ask},
     link,
     occurring::{Field, occurring, total},
-    order::{COLUMNS, Order},
-    selection::{Wanted, number},
+    selection::{COLUMNS, Order, Wanted, number},
     time::second,
     violation::{reading, rule},
 };

@@ -8,9 +8,8 @@
 //! listing    violations, with a filter and an order in the address, and the latest ones
 //! violation  one violation with the whole reasoning behind it
 //! crawlers   all crawlers of a span, sorted and filtered by the address
-//! crawler    the scorecard of one crawler
+//! crawler    the scorecard of one crawler, and its evidence bundle to download
 //! tables     impostors, and who stands on which rung until when
-//! bundle     the evidence bundle of one crawler, to download
 //! robots     robots.txt in force, its hits, history and quarantine
 //! policy     the policy in force and its file
 //! amendment  a change of the policy file: a look, then the change
@@ -36,13 +35,11 @@ use crate::desk::admin::View;
 
 mod amendment; // changes of the policy file
 mod attempt; // a first request
-mod bundle; // the evidence bundle of one crawler
 mod changes; // what changes in meaning
 mod chart; // charts as SVG
 mod conditions; // the conditions in the address of a page
 mod crawler; // the scorecard of one crawler
 mod crawlers; // all crawlers of a span
-mod duration; // durations as people read them
 mod events; // violations as server-sent events
 mod facts; // facts with their names
 mod frame; // what the pages share
@@ -50,13 +47,12 @@ mod health; // the state of the program
 mod link; // addresses of the pages
 mod listing; // violations with a filter
 mod occurring; // the values that occur
-mod order; // the orders of the list
 mod over_time; // requests over time by action
 mod overview; // the first page
 mod policy; // the policy
 mod receivers; // a test event to the receivers of alerts
 mod robots; // robots.txt
-mod selection; // the filter of violations
+mod selection; // the filter and the order of violations
 mod sheet; // a section of a report
 mod span; // the spans of time to choose from
 mod tables; // impostors, and who stands on which rung
@@ -75,7 +71,7 @@ pub(crate) fn router() -> Router<View> {
         .route("/violations/{id}", get(violation::page))
         .route("/crawlers", get(crawlers::page))
         .route("/crawlers/{token}", get(crawler::page))
-        .route("/crawlers/{token}/evidence.zip", get(bundle::download))
+        .route("/crawlers/{token}/evidence.zip", get(crawler::download))
         .route("/impostors", get(tables::impostors))
         .route("/ladder", get(tables::ladder))
         .merge(robots::router())

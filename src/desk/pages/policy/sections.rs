@@ -3,8 +3,8 @@
 use crate::{
     base::escape,
     desk::pages::{
-        duration::time,
         facts::{Group, fact, group, list, yes},
+        time::length,
     },
     review::report::number::grouped,
     rules::policy::{
@@ -26,7 +26,7 @@ pub(super) fn crawlers(policy: &Policy) -> Group {
     ];
     let lists = policy.following.iter().flat_map(|following| &following.lists);
     facts.extend(lists.map(|list| {
-        fact("follows", format!("{}, every {}", escape::shown(&list.url), time(list.every)))
+        fact("follows", format!("{}, every {}", escape::shown(&list.url), length(list.every)))
     }));
     group("Crawlers", facts)
 }
@@ -70,7 +70,7 @@ pub(super) fn server(server: &Server) -> Group {
         ("origin_lookup", timeouts.origin_lookup),
         ("drain", timeouts.drain),
     ];
-    let times = times.map(|(name, value)| format!("{name} {}", time(value)));
+    let times = times.map(|(name, value)| format!("{name} {}", length(value)));
     let threads =
         server.threads.map_or_else(|| "one for each processor".to_owned(), |n| n.to_string());
     Group {
@@ -124,7 +124,7 @@ pub(super) fn records(violations: &Violations) -> Group {
     };
     places.extend([
         fact("log", place(violations.log.as_ref())),
-        fact("kept for", time(violations.retention)),
+        fact("kept for", length(violations.retention)),
         fact("detail", detail),
         fact("queue", format!("{} records", grouped(violations.queue as u64))),
         fact("client address", client_ip),
@@ -150,7 +150,7 @@ pub(super) fn evidence(evidence: Option<&Evidence>) -> Group {
         fact("published address lists", yes(evidence.ip_ranges)),
         fact("reverse DNS", yes(evidence.reverse_dns)),
         fact("signatures", yes(evidence.signatures)),
-        fact("lists are fetched every", time(evidence.refresh)),
+        fact("lists are fetched every", length(evidence.refresh)),
         fact("copies", copies.unwrap_or_else(|| "in memory only".to_owned())),
         list("name servers", name_servers, "those of the system"),
     ];

@@ -5,8 +5,8 @@ use std::{collections::HashSet, time::Duration};
 use crate::{
     base::{escape, product_token::ProductToken},
     desk::pages::{
-        duration::time,
         facts::{self, Fact, Group, fact, list, yes},
+        time::length,
         words::class,
     },
     review::report::number::count,
@@ -71,9 +71,9 @@ fn robots_txt(site: &Site) -> String {
     let vanishing = match (robots_txt.source, robots_txt.vanish_after) {
         (Source::Policy, _) => String::new(),
         (_, Duration::ZERO) => "; rules that vanish are gone at once".to_owned(),
-        (_, after) => format!("; rules that vanish stay for {}", time(after)),
+        (_, after) => format!("; rules that vanish stay for {}", length(after)),
     };
-    let (max_age, window) = (time(robots_txt.max_age), time(robots_txt.cache_window));
+    let (max_age, window) = (length(robots_txt.max_age), length(robots_txt.cache_window));
     format!(
         "{source}; crawlers may keep it for {max_age} and follow it for {window}{closing}{vanishing}"
     )
@@ -152,9 +152,9 @@ fn steps(ladder: &Ladder) -> String {
     format!(
         "a crawler climbs with {min_violations} violations that are {share} of its requests in {}; \
          on the rung throttle it gets {} in {}",
-        time(*period),
+        length(*period),
         count(throttle.requests().into(), "request"),
-        time(throttle.per())
+        length(throttle.per())
     )
 }
 
@@ -164,8 +164,8 @@ fn breaker(breaker: Option<&Breaker>) -> String {
     };
     format!(
         "refusing stops for {} if {share} of at least {min_requests} requests in {} would be refused",
-        time(*pause),
-        time(*window)
+        length(*pause),
+        length(*window)
     )
 }
 

@@ -22,7 +22,6 @@ use crate::{
         admin::{View, html},
         pages::{
             conditions::Asked,
-            duration,
             frame::{Answer, Frame, live, try_ask},
             link::{self, Link},
             span::{Days, OfDays},
@@ -159,8 +158,8 @@ fn lead(site: &Site) -> String {
         count(file.rule_count() as u64, "rule"),
         count(edition.bytes().len() as u64, "byte"),
         source(site.source),
-        duration::time(site.max_age),
-        duration::time(site.cache_window),
+        time::length(site.max_age),
+        time::length(site.cache_window),
     )
 }
 
