@@ -145,7 +145,7 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
         "tracing",
         "decide/ connections/ tls/ acme/ tally/ record/ lines/ spool forward/ violations/ evidence/ \
          conduct/ alerts/ publication/ exchange/ gate/ edge/ proxy/ console/log_lines.rs \
-         console/start.rs admin/ pages/ api/ service/ cli/",
+         console/config.rs admin/ pages/ api/ service/ cli/",
     ),
     ("tracing_subscriber", "console/"),
     ("tracing_appender", "console/"),
