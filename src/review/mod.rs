@@ -8,9 +8,9 @@
 //! explanation ─▶ trial ─▶ proposal
 //! ```
 
-pub mod audit; // what a page and its site tell a crawler
-pub mod explanation; // the reasons of a decision, as data and as text
-pub mod proposal; // a change of the policy file before it is made
-pub mod replay; // access logs run through a policy
-pub mod report; // documents made of stored facts: reports, reviews, evidence bundles; their numbers and times
-pub mod trial; // the tests of a policy and their outcomes
+pub(crate) mod audit; // what a page and its site tell a crawler
+pub(crate) mod explanation; // the reasons of a decision, as data and as text
+pub(crate) mod proposal; // a change of the policy file before it is made
+pub(crate) mod replay; // access logs run through a policy
+pub(crate) mod report; // documents made of stored facts: reports, reviews, evidence bundles; their numbers and times
+pub(crate) mod trial; // the tests of a policy and their outcomes

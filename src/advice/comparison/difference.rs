@@ -46,7 +46,6 @@ pub struct Differences {
 }
 
 impl Default for Differences {
-    /// No difference.
     fn default() -> Self {
         Self { rows: Vec::new(), omitted: 0, is_partial: false, is_exact: true }
     }
@@ -160,13 +159,11 @@ impl<'a> File<'a> {
         Self { robots, index, matcher }
     }
 
-    /// The rule that decides.
     fn judge(&self, token: &str, target: &Target<'_>) -> Option<&Rule> {
         let scope = self.matcher.group(token).or_else(|| self.matcher.star());
         self.matcher.verdict_letter(scope?, target).rule
     }
 
-    /// The rules in these groups.
     fn rules(&self, list: Option<GroupList>) -> impl Iterator<Item = &Rule> {
         let groups = list.map(|list| self.index.groups(list)).unwrap_or_default();
         let groups = groups.iter().filter_map(|&group| self.robots.groups.get(group));

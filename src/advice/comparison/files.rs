@@ -117,12 +117,10 @@ pub(super) fn records_of_scope(
     lines(groups.flat_map(|group| &group.records).filter(|record| counts(record)))
 }
 
-/// The records of the whole file, as lines.
 pub(super) fn records_of_file(file: &RobotsTxt) -> Vec<String> {
     lines(file.records.iter())
 }
 
-/// Whether a record sets a pace.
 pub(super) fn is_pace(record: &Record) -> bool {
     ["crawl-delay", "request-rate"].iter().any(|name| record.name.eq_ignore_ascii_case(name))
 }

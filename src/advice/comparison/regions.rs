@@ -50,7 +50,6 @@ impl<'r> Region<'r> {
     }
 }
 
-/// The answer of a rule.
 pub(super) fn access(rule: Option<&Rule>) -> Access {
     match rule.map(|rule| rule.directive) {
         Some(Directive::Disallow) => Access::Disallow,

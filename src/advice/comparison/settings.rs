@@ -20,7 +20,6 @@ use crate::{
 
 use super::row::{Comparison, Row, State};
 
-/// Compares the settings of two sites.
 pub(super) fn compare(name: &Arc<str>, before: &Site, after: &Site, comparison: &mut Comparison) {
     rate_limits(name, (before, after), comparison);
     for ((what, old), (_, new)) in settings(before).into_iter().zip(settings(after)) {

@@ -38,7 +38,6 @@ type ByKind = BTreeMap<Kind, [BTreeSet<String>; 2]>;
 /// The paths with a tag on one side, as rules: `/drafts/`.
 type Paths = Vec<Rule>;
 
-/// Compares the tags of two sites.
 pub(super) fn compare(
     site: &Arc<str>,
     before: &policy::Site,

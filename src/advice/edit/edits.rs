@@ -12,10 +12,7 @@ use super::{
 
 /// The text with an entry at the head of a list of the site that begins at this line and column, in place
 /// of an earlier entry for the same crawler.
-///
-/// # Errors
-/// The text is shared with other places, or is written in a way that this does not know.
-pub fn put(text: &str, site: (u32, u32), entry: &Entry) -> Result<String, Refusal> {
+pub(crate) fn put(text: &str, site: (u32, u32), entry: &Entry) -> Result<String, Refusal> {
     let (mark, body) = split_mark(text);
     let body = match entry.list {
         // The rules of several groups add up.
@@ -40,10 +37,7 @@ pub fn put(text: &str, site: (u32, u32), entry: &Entry) -> Result<String, Refusa
 }
 
 /// The text without what [`put`] wrote for this crawler into a list; `None` if it wrote nothing.
-///
-/// # Errors
-/// As [`put`].
-pub fn take(
+pub(crate) fn take(
     text: &str,
     site: (u32, u32),
     list: List,
@@ -89,10 +83,7 @@ fn take_from(
 }
 
 /// The bytes of a section of a site, as whole lines; where there is none, the place for it.
-///
-/// # Errors
-/// Other places of the text share it, or it is not in lines of its own.
-pub fn section(text: &str, site: (u32, u32), key: &str) -> Result<Range<usize>, Refusal> {
+pub(crate) fn section(text: &str, site: (u32, u32), key: &str) -> Result<Range<usize>, Refusal> {
     let (mark, body) = split_mark(text);
     let root = read(body)?;
     let site = find(&root, site)?;
@@ -126,7 +117,7 @@ pub fn section(text: &str, site: (u32, u32), key: &str) -> Result<Range<usize>, 
 }
 
 /// Whether two texts mean the same but for these sections of their sites.
-pub fn is_same_beside(before: &str, after: &str, sections: &[&str]) -> bool {
+pub(crate) fn is_same_beside(before: &str, after: &str, sections: &[&str]) -> bool {
     let without = |text: &str| {
         let mut root = read(split_mark(text).1).ok()?;
         let sites = root.get_or_put("sites", Content::List(Style::Block, Vec::new()))?;

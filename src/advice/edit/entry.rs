@@ -6,7 +6,7 @@ use super::layout::Style;
 
 /// A list of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum List {
+pub(crate) enum List {
     /// `enforcement.overrides`.
     Overrides,
     /// `enforcement.rate_limits`.
@@ -40,13 +40,12 @@ impl List {
 
 /// An entry of a list: a line that names one crawler.
 #[derive(Clone, Debug)]
-pub struct Entry {
-    /// The list.
-    pub list: List,
+pub(crate) struct Entry {
+    pub(crate) list: List,
     /// The crawler, or another word for crawlers, as `user_agents` takes it.
-    pub name: String,
+    pub(crate) name: String,
     /// The other keys, as a policy writes them: `mode: block`; may be empty.
-    pub rest: String,
+    pub(crate) rest: String,
 }
 
 impl Entry {
@@ -75,7 +74,7 @@ impl fmt::Display for Entry {
 }
 
 /// A text as a value in brackets: as it is, or in quotation marks where YAML needs them.
-pub fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let is_word = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
             && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b))

@@ -72,7 +72,6 @@ impl Node {
         entries.iter().find(|(found, _)| found.is_text(key))
     }
 
-    /// The items of a list.
     pub(super) fn items(&self) -> &[Self] {
         match &self.content {
             Content::List(_, items) => items,

@@ -16,7 +16,7 @@
 
 use similar::TextDiff;
 
-pub use self::{
+pub(crate) use self::{
     edits::{is_same_beside, put, section, take},
     entry::{Entry, List, quoted},
     splice::Refusal,
@@ -33,6 +33,6 @@ mod splice; // bytes that go in or out
 mod tests;
 
 /// The difference of two texts of one file, as `patch` reads it; empty if there is none.
-pub fn patch(file: &str, before: &str, after: &str) -> String {
+pub(crate) fn patch(file: &str, before: &str, after: &str) -> String {
     TextDiff::from_lines(before, after).unified_diff().header(file, file).to_string()
 }

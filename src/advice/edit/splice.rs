@@ -6,11 +6,10 @@ use super::layout::Node;
 
 /// Why a text is not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// The line of the text, from 1; 0 is unknown.
-    pub line: u32,
-    /// The reason.
-    pub why: String,
+    pub(crate) line: u32,
+    pub(crate) why: String,
 }
 
 impl Refusal {

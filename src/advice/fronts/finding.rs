@@ -16,10 +16,8 @@ const SLACK: Duration = Duration::from_secs(60);
 
 /// What should come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expected {
-    /// This robots.txt.
+pub(crate) enum Expected {
     RobotsTxt {
-        /// Its bytes.
         file: Vec<u8>,
         /// How long ago the file that came was replaced; `None` if it never was in force. Zero where it
         /// still is, or says the same.
@@ -38,44 +36,40 @@ pub enum Expected {
 
 /// What came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// The status; 0 is no answer.
-    pub status: u16,
+    pub(crate) status: u16,
     /// The fields, with names in lower case.
-    pub fields: Vec<(String, String)>,
-    /// The body.
-    pub body: Vec<u8>,
+    pub(crate) fields: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
     /// Whether Beadle got the request. `None` if another node may have got it.
-    pub has_arrived: Option<bool>,
+    pub(crate) has_arrived: Option<bool>,
 }
 
 /// What a front does to an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Its kind.
-    pub kind: AlertKind,
+pub(crate) struct Finding {
+    pub(crate) kind: AlertKind,
     /// What is wrong, as a clause.
-    pub text: String,
+    pub(crate) text: String,
     /// The status that came.
-    pub status: u16,
+    pub(crate) status: u16,
     /// The `Server` field that came.
-    pub server: String,
+    pub(crate) server: String,
     /// The lines that a front put into robots.txt.
-    pub added: Vec<String>,
+    pub(crate) added: Vec<String>,
     /// The lines that it took out.
-    pub removed: Vec<String>,
-    /// The product of the front.
+    pub(crate) removed: Vec<String>,
     pub(super) product: Option<Product>,
 }
 
 impl Seen {
     /// The first value of a field; empty without one.
-    pub fn field(&self, name: &str) -> &str {
+    pub(crate) fn field(&self, name: &str) -> &str {
         let found = self.fields.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value.as_str())
     }
 
-    /// The refusal as words.
     fn shown(&self) -> String {
         match self.status {
             0 => "gets no answer".to_owned(),
@@ -91,7 +85,7 @@ impl Seen {
 }
 
 /// What a front does to the answer to a question, if anything.
-pub fn judge(question: &Question, expected: &Expected, seen: &Seen) -> Option<Finding> {
+pub(crate) fn judge(question: &Question, expected: &Expected, seen: &Seen) -> Option<Finding> {
     let target = escape::shown(&question.target);
     let of = |kind, text| {
         let server = escape::shown(seen.field("server"));

@@ -10,24 +10,22 @@ use super::{
 
 /// The findings that hold: by target, with the one who met it.
 #[derive(Clone, Debug, Default)]
-pub struct Held(BTreeMap<(String, Asker), Finding>);
+pub(crate) struct Held(BTreeMap<(String, Asker), Finding>);
 
 /// A finding that holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trouble {
-    /// The site.
-    pub site: String,
-    /// The target.
-    pub target: String,
+pub(crate) struct Trouble {
+    pub(crate) site: String,
+    pub(crate) target: String,
     /// Those who met it.
-    pub askers: Vec<String>,
+    pub(crate) askers: Vec<String>,
     /// What the first of them met.
-    pub finding: Finding,
+    pub(crate) finding: Finding,
 }
 
 impl Held {
     /// Takes what the answer to a question says, in place of what the one before said.
-    pub fn take(&mut self, question: &Question, finding: Option<Finding>) {
+    pub(crate) fn take(&mut self, question: &Question, finding: Option<Finding>) {
         let key = (question.target.clone(), question.asker.clone());
         match finding {
             Some(finding) => drop(self.0.insert(key, finding)),
@@ -37,7 +35,7 @@ impl Held {
 
     /// Forgets what is not asked any more: other targets of those who asked in this round, and crawlers
     /// that never ask again.
-    pub fn forget(&mut self, round: &[Question], crawlers: &[String]) {
+    pub(crate) fn forget(&mut self, round: &[Question], crawlers: &[String]) {
         self.0.retain(|(target, asker), _| {
             let mut own = round.iter().filter(|one| one.asker == *asker).peekable();
             match asker {
@@ -48,7 +46,7 @@ impl Held {
     }
 
     /// All of them, of this site: one for each kind and target.
-    pub fn troubles(&self, site: &str) -> Vec<Trouble> {
+    pub(crate) fn troubles(&self, site: &str) -> Vec<Trouble> {
         let mut all: Vec<Trouble> = Vec::new();
         for ((target, asker), finding) in &self.0 {
             let (site, target, asker) = (site.to_owned(), target.clone(), asker.to_string());
@@ -66,18 +64,16 @@ impl Held {
 
 impl Trouble {
     /// Whether both are about the same thing.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         let is_there = self.site == other.site && self.target == other.target;
         is_there && self.finding.kind == other.finding.kind
     }
 
-    /// The likely cause.
-    pub const fn cause(&self) -> &'static str {
+    pub(crate) const fn cause(&self) -> &'static str {
         repairs::cause(self.finding.kind)
     }
 
-    /// What to do at the front.
-    pub fn repair(&self) -> String {
+    pub(crate) fn repair(&self) -> String {
         repairs::repair(self.finding.kind, self.finding.product)
     }
 }

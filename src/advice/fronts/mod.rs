@@ -13,7 +13,7 @@ mod held; // the findings that hold, and who met them
 mod question; // the requests of a round, each with its client
 mod repairs; // likely causes and what to do, by product
 
-pub use self::{
+pub(crate) use self::{
     finding::{Expected, Finding, Seen, judge},
     held::{Held, Trouble},
     question::{Asker, Question, crawlers, questions},

@@ -13,8 +13,7 @@ const MOST_TRIED: usize = 100;
 
 /// The name in whose place a request is sent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asker {
-    /// A person's browser.
+pub(crate) enum Asker {
     Browser,
     /// The crawler with this product token.
     Crawler(String),
@@ -22,16 +21,16 @@ pub enum Asker {
 
 /// A target to ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub(crate) struct Question {
     /// The client whose name it uses.
-    pub asker: Asker,
+    pub(crate) asker: Asker,
     /// Path and query.
-    pub target: String,
+    pub(crate) target: String,
 }
 
 impl Asker {
     /// The `User-Agent`. That of a crawler names `product`, too, so that logs of fronts tell who asked.
-    pub fn user_agent(&self, product: &str) -> String {
+    pub(crate) fn user_agent(&self, product: &str) -> String {
         match self {
             Self::Browser => {
                 "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) \
@@ -53,15 +52,14 @@ impl fmt::Display for Asker {
 }
 
 impl Question {
-    /// Whether it is about robots.txt.
-    pub fn is_robots_txt(&self) -> bool {
+    pub(crate) fn is_robots_txt(&self) -> bool {
         self.target == "/robots.txt"
     }
 }
 
 /// The crawlers to ask as, one each time: the `wanted` ones, else the usual ones and the first that
 /// groups name.
-pub fn crawlers<'a>(
+pub(crate) fn crawlers<'a>(
     wanted: impl Iterator<Item = &'a str>,
     named: impl Iterator<Item = &'a str>,
 ) -> Vec<String> {
@@ -80,7 +78,7 @@ pub fn crawlers<'a>(
 
 /// The questions of one round: robots.txt and the pages, first as a browser, which fills caches, then as
 /// a crawler. Without `pages`, they are `/` and the first path of a rule that is refused to the crawler.
-pub fn questions(
+pub(crate) fn questions(
     crawler: &str,
     pages: &[String],
     rules: &RobotsTxt,

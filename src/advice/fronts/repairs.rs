@@ -76,7 +76,6 @@ impl Product {
     }
 }
 
-/// The likely cause of a finding.
 pub(super) const fn cause(kind: AlertKind) -> &'static str {
     advice(kind).0
 }

@@ -37,7 +37,6 @@ const OTHER_CONDITIONS: [(&str, &str); 5] = [
     ("asns", "Beadle does not judge by network"),
 ];
 
-/// Reads the rules.
 pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| format!("no UTF-8 ({error})"))?;
     let rules: Vec<Spanned<Map>> = match serde_yaml::from_str::<File>(text) {

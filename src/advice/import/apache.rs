@@ -23,7 +23,6 @@ struct Reader<'t> {
     is_found: bool,
 }
 
-/// Reads the directives about User-Agents.
 pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     let text = String::from_utf8_lossy(bytes);
     let mut reader =

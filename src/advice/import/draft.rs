@@ -15,11 +15,10 @@ const MOST_ROUNDS: usize = 50;
 
 /// The site that the policy is for.
 #[derive(Clone, Debug)]
-pub struct Place {
-    /// Its host.
-    pub host: String,
+pub(crate) struct Place {
+    pub(crate) host: String,
     /// The server behind it.
-    pub origin: String,
+    pub(crate) origin: String,
 }
 
 /// A text with its place in the source.
@@ -36,7 +35,6 @@ pub(super) struct RecordItem {
     item: Item,
 }
 
-/// A group of the policy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
     pub(super) user_agents: Vec<Item>,

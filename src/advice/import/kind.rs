@@ -5,12 +5,10 @@ use crate::base::text::words;
 words! {
     /// A format of foreign rules.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Kind {
-        /// A robots.txt.
+    pub(crate) enum Kind {
         RobotsTxt = "robots-txt",
         /// robots.json of ai.robots.txt: an object with a member for each crawler.
         AiRobotsJson = "ai-robots-json",
-        /// Bot policies of Anubis.
         Anubis = "anubis",
         /// `map $http_user_agent` and `if ($http_user_agent …)` of nginx.
         NginxMap = "nginx-map",
@@ -20,7 +18,6 @@ words! {
 }
 
 impl Kind {
-    /// The source in words.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::RobotsTxt => "a robots.txt",
@@ -33,7 +30,7 @@ impl Kind {
 }
 
 /// The kind that the content most probably has.
-pub fn guess(bytes: &[u8]) -> Kind {
+pub(crate) fn guess(bytes: &[u8]) -> Kind {
     let text = String::from_utf8_lossy(bytes);
     let starts = |line: &str, word: &str| {
         line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))

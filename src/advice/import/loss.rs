@@ -8,22 +8,20 @@ use crate::base::escape;
 
 /// A policy made of foreign rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Imported {
-    /// The text of the policy.
-    pub policy: String,
+pub(crate) struct Imported {
+    pub(crate) policy: String,
     /// The parts that are not carried over, in the order of the source.
-    pub losses: Vec<Loss>,
+    pub(crate) losses: Vec<Loss>,
 }
 
 /// A part of the source that is not carried over, or that means something else in a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Loss {
+pub(crate) struct Loss {
     /// The place in the source: `line 12`, or a name.
-    pub place: String,
+    pub(crate) place: String,
     /// The part, as written.
-    pub what: String,
-    /// The reason.
-    pub why: String,
+    pub(crate) what: String,
+    pub(crate) why: String,
 }
 
 impl Loss {

@@ -37,17 +37,14 @@ mod sequence; // rules of which the first decides
 #[cfg(test)]
 mod tests;
 
-pub use self::{
+pub(crate) use self::{
     draft::Place,
     kind::{Kind, guess},
-    loss::{Imported, Loss},
+    loss::Imported,
 };
 
 /// Reads foreign rules as a policy for a site at `place`.
-///
-/// # Errors
-/// The bytes are not of this kind; the sentence says why.
-pub fn import(kind: Kind, bytes: &[u8], place: &Place) -> Result<Imported, String> {
+pub(crate) fn import(kind: Kind, bytes: &[u8], place: &Place) -> Result<Imported, String> {
     let draft = match kind {
         Kind::RobotsTxt => robots_txt::read(bytes),
         Kind::AiRobotsJson => ai_robots_json::read(bytes)?,

@@ -22,7 +22,6 @@ struct Directive {
 /// The deepest block that is read.
 const DEEPEST: usize = 20;
 
-/// Reads the directives about User-Agents.
 pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {
     let text = String::from_utf8_lossy(bytes);
     let words = words(&text);

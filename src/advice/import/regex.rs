@@ -10,9 +10,7 @@ const MOST: usize = 5_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) pieces: Vec<Piece>,
-    /// Whether it stands at the start.
     pub(super) at_start: bool,
-    /// Whether it stands at the end.
     pub(super) at_end: bool,
 }
 
@@ -52,10 +50,6 @@ impl Found {
     }
 }
 
-/// Reads an expression.
-///
-/// # Errors
-/// What can't be read, in words.
 pub(super) fn read(text: &str) -> Result<Expression, String> {
     let mut reader = Reader { rest: text, expression: Expression::default(), depth: 0 };
     if let Some(rest) = text.strip_prefix("(?i)") {

@@ -7,7 +7,6 @@ use crate::{base::diagnostic::Diagnostic, rules::policy::Spot};
 /// How many findings of one code are listed.
 const MOST_OF_A_CODE: usize = 25;
 
-/// The findings so far.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     kept: Vec<Diagnostic>,

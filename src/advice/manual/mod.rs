@@ -14,10 +14,10 @@ mod command_page; // a command and its options
 mod policy_page; // the keys of a policy
 mod roff; // a page: paragraphs, literal lines, markup
 
-pub use self::roff::Page;
+pub(crate) use self::roff::Page;
 
 /// The pages of a command, of all commands below it, and of the policy.
-pub fn pages(mut command: clap::Command) -> Vec<Page> {
+pub(crate) fn pages(mut command: clap::Command) -> Vec<Page> {
     command.build();
     let mut pages = command_page::pages(&command);
     pages.push(policy_page::page());

@@ -4,13 +4,12 @@ use clap_mangen::roff::{Inline, Roff, bold, roman};
 
 use crate::base::version;
 
-/// A page of the manual.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub(crate) struct Page {
     /// The name of its file, `beadle-serve.1`.
-    pub name: String,
+    pub(crate) name: String,
     /// The page in the language of roff, in ASCII.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// The page of rendered sections. Each comes with the definition of the apostrophe, which a page needs once,

@@ -12,17 +12,15 @@ use super::{
 
 /// What an operator answered.
 #[derive(Clone, Debug)]
-pub struct Answers {
-    /// The host of the site.
-    pub host: String,
+pub(crate) struct Answers {
+    pub(crate) host: String,
     /// The server behind Beadle.
-    pub origin: String,
-    /// The kind of site.
-    pub preset: Option<Preset>,
+    pub(crate) origin: String,
+    pub(crate) preset: Option<Preset>,
     /// What is wanted, by purpose; later wishes replace earlier ones for the same purpose.
-    pub wishes: Vec<Wish>,
+    pub(crate) wishes: Vec<Wish>,
     /// Whether the site has a robots.txt, which stays.
-    pub has_robots_txt: bool,
+    pub(crate) has_robots_txt: bool,
 }
 
 /// The policy without a preset.
@@ -53,7 +51,7 @@ tests:
 "#;
 
 /// The text of the policy, with comments and tests.
-pub fn policy_text(answers: &Answers) -> String {
+pub(crate) fn policy_text(answers: &Answers) -> String {
     let catalogue = built_in_catalogue();
     let base = answers.preset.map_or(PLAIN, Preset::text);
     let wishes = distinct(&answers.wishes);

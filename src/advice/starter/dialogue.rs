@@ -7,20 +7,16 @@ use super::{
     wish::{Topic, Wish},
 };
 
-/// A dialogue with an operator.
-pub struct Dialogue<'d> {
+pub(crate) struct Dialogue<'d> {
     /// The answers.
-    pub input: &'d mut dyn BufRead,
+    pub(crate) input: &'d mut dyn BufRead,
     /// The questions.
-    pub output: &'d mut dyn Write,
+    pub(crate) output: &'d mut dyn Write,
 }
 
 impl Dialogue<'_> {
     /// Asks; an empty answer is `usual`.
-    ///
-    /// # Errors
-    /// The input or the output ends.
-    pub fn ask(&mut self, question: &str, usual: &str) -> io::Result<String> {
+    pub(crate) fn ask(&mut self, question: &str, usual: &str) -> io::Result<String> {
         match usual {
             "" => write!(self.output, "{question}: ")?,
             _ => write!(self.output, "{question} [{usual}]: ")?,
@@ -34,11 +30,7 @@ impl Dialogue<'_> {
         Ok(if answer.is_empty() { usual.to_owned() } else { answer.to_owned() })
     }
 
-    /// Asks for the kind of site.
-    ///
-    /// # Errors
-    /// The input or the output ends.
-    pub fn preset(&mut self, seen: Option<Preset>) -> io::Result<Option<Preset>> {
+    pub(crate) fn preset(&mut self, seen: Option<Preset>) -> io::Result<Option<Preset>> {
         let question =
             format!("Kind of site: {} or none", Preset::ALL.map(Preset::as_str).join(", "));
         loop {
@@ -50,10 +42,7 @@ impl Dialogue<'_> {
     }
 
     /// Asks for each topic whether these crawlers may come.
-    ///
-    /// # Errors
-    /// The input or the output ends.
-    pub fn wishes(&mut self) -> io::Result<Vec<Wish>> {
+    pub(crate) fn wishes(&mut self) -> io::Result<Vec<Wish>> {
         let mut wishes = Vec::new();
         for Topic { name, subject, .. } in Topic::ALL {
             loop {

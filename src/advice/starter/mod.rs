@@ -21,9 +21,9 @@ mod wish; // what is wanted of crawlers with a purpose
 #[cfg(test)]
 mod tests;
 
-pub use self::{
+pub(crate) use self::{
     answers::{Answers, policy_text},
     dialogue::Dialogue,
     preset::{Preset, suggest},
-    wish::{Topic, Wish},
+    wish::Wish,
 };

@@ -5,28 +5,19 @@ use crate::base::text::words;
 words! {
     /// A policy for a kind of site.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Preset {
-        /// WordPress.
+    pub(crate) enum Preset {
         WordPress = "wordpress",
-        /// MediaWiki.
         MediaWiki = "mediawiki",
-        /// Discourse.
         Discourse = "discourse",
-        /// A shop.
         Shop = "shop",
-        /// A forge for software.
         Forge = "forge",
-        /// Documentation in versions.
         Documentation = "documentation",
     }
 }
 
 impl Preset {
     /// The preset with this name; `none` is none.
-    ///
-    /// # Errors
-    /// The names that are possible.
-    pub fn read(name: &str) -> Result<Option<Self>, String> {
+    pub(crate) fn read(name: &str) -> Result<Option<Self>, String> {
         let names = || Self::ALL.map(Self::as_str).join(", ");
         match (name, Self::from_word(name)) {
             ("none", _) => Ok(None),
@@ -36,7 +27,7 @@ impl Preset {
     }
 
     /// Its policy, for www.example.com.
-    pub const fn text(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::WordPress => include_str!("../../../examples/presets/wordpress.yaml"),
             Self::MediaWiki => include_str!("../../../examples/presets/mediawiki.yaml"),
@@ -68,7 +59,7 @@ impl Preset {
 
 /// The preset for a site whose first page has these header fields and this document. A shop made with
 /// WordPress is a shop.
-pub fn suggest<'f>(
+pub(crate) fn suggest<'f>(
     fields: impl IntoIterator<Item = (&'f str, &'f [u8])>,
     document: &[u8],
 ) -> Option<Preset> {

@@ -4,20 +4,19 @@ use crate::rules::crawlers::Purpose;
 
 /// The purposes that an operator is asked about together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Topic {
+pub(crate) struct Topic {
     /// The word for it.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What these crawlers do, as a question names it.
-    pub subject: &'static str,
-    /// Their purposes in the catalogue.
-    pub purposes: &'static [Purpose],
+    pub(crate) subject: &'static str,
+    pub(crate) purposes: &'static [Purpose],
     /// A crawler that stands for them in tests.
     pub(super) example: &'static str,
 }
 
 impl Topic {
     /// The topics in the order of the questions.
-    pub const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self {
             name: "search",
             subject: "Search engines (Googlebot, bingbot)",
@@ -53,19 +52,14 @@ impl Topic {
 
 /// Whether crawlers with some purposes may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
-    /// The purpose.
-    pub purpose: Purpose,
-    /// Whether they may come.
-    pub is_allowed: bool,
+pub(crate) struct Wish {
+    pub(crate) purpose: Purpose,
+    pub(crate) is_allowed: bool,
 }
 
 impl Wish {
     /// Reads `ai-training=disallow`; a topic, such as `training`, stands for all its purposes.
-    ///
-    /// # Errors
-    /// What is wrong, with the words that are possible.
-    pub fn read(text: &str) -> Result<Vec<Self>, String> {
+    pub(crate) fn read(text: &str) -> Result<Vec<Self>, String> {
         let (name, wish) = text.split_once('=').unwrap_or((text, ""));
         let is_allowed = match wish {
             "allow" => true,

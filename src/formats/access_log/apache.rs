@@ -3,9 +3,6 @@
 use super::line_pattern::{Token, Value};
 
 /// The parts of a pattern.
-///
-/// # Errors
-/// A sentence about a directive that isn't one.
 pub(super) fn tokens(pattern: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut literal = Vec::new();

@@ -6,7 +6,7 @@ use super::{entry::address, format::Format, haproxy, json, w3c::Columns};
 const ALB_KINDS: [&[u8]; 5] = [b"http ", b"https ", b"h2 ", b"ws ", b"wss "];
 
 /// The format of a log that begins with these lines. `None` if no known one fits.
-pub fn detect<'l>(lines: impl IntoIterator<Item = &'l [u8]>) -> Option<Format> {
+pub(crate) fn detect<'l>(lines: impl IntoIterator<Item = &'l [u8]>) -> Option<Format> {
     lines.into_iter().find_map(of_line)
 }
 

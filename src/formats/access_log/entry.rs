@@ -6,29 +6,28 @@ use crate::base::text::words;
 
 /// One request in a log. Texts are unescaped; an absent one is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entry<'l> {
+pub(crate) struct Entry<'l> {
     /// The time in microseconds since the Unix epoch.
-    pub time: i64,
+    pub(crate) time: i64,
     /// The address of the client or of the last proxy.
-    pub client: Option<IpAddr>,
-    /// The method.
-    pub method: Cow<'l, [u8]>,
+    pub(crate) client: Option<IpAddr>,
+    pub(crate) method: Cow<'l, [u8]>,
     /// The request target as received.
-    pub target: Cow<'l, [u8]>,
+    pub(crate) target: Cow<'l, [u8]>,
     /// The requested host, perhaps with a port.
-    pub host: Option<Cow<'l, [u8]>>,
+    pub(crate) host: Option<Cow<'l, [u8]>>,
     /// The User-Agent; `None` for an absent or empty field.
-    pub user_agent: Option<Cow<'l, [u8]>>,
+    pub(crate) user_agent: Option<Cow<'l, [u8]>>,
     /// The field X-Forwarded-For.
-    pub forwarded_for: Option<Cow<'l, [u8]>>,
+    pub(crate) forwarded_for: Option<Cow<'l, [u8]>>,
     /// The status of the response; 0 if it is unknown.
-    pub status: u16,
+    pub(crate) status: u16,
 }
 
 words! {
     /// The reason why a line is no entry.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Fault {
+    pub(crate) enum Fault {
         /// Occurs when a line doesn't have the form of the format.
         Form = "form",
         /// Occurs when a line is no JSON object.
@@ -49,8 +48,7 @@ words! {
 }
 
 impl Fault {
-    /// The fault as a phrase.
-    pub const fn meaning(self) -> &'static str {
+    pub(crate) const fn meaning(self) -> &'static str {
         match self {
             Self::Form => "another form than the log format",
             Self::Json => "no JSON object",

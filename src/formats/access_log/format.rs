@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The names of formats, with what they are.
-pub const NAMES: [(&str, &str); 14] = [
+pub(crate) const NAMES: [(&str, &str); 14] = [
     ("combined", "nginx and Apache: combined"),
     ("common", "the common log format"),
     ("vhost_combined", "Apache: combined with the virtual host before it"),
@@ -37,7 +37,7 @@ const ALB: &str = r#"$type $time_iso8601 $elb $remote_addr $target $request_time
 
 /// The format of a log.
 #[derive(Clone, Debug)]
-pub struct Format {
+pub(crate) struct Format {
     name: String,
     kind: Kind,
 }
@@ -58,10 +58,7 @@ enum Kind {
 impl Format {
     /// The format of a name, or of a pattern: `$variables` as in nginx's `log_format`, `%directives` as
     /// in Apache's `LogFormat`.
-    ///
-    /// # Errors
-    /// A sentence: the text is neither.
-    pub fn of(text: &str) -> Result<Self, String> {
+    pub(crate) fn of(text: &str) -> Result<Self, String> {
         let kind = match text {
             "combined" => Kind::Pattern(builtin(COMBINED)?),
             "common" => Kind::Pattern(builtin(COMMON)?),
@@ -85,12 +82,12 @@ impl Format {
     }
 
     /// The name, or the pattern.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether the file itself names the columns.
-    pub const fn has_header(&self) -> bool {
+    pub(crate) const fn has_header(&self) -> bool {
         matches!(self.kind, Kind::W3c)
     }
 
@@ -101,10 +98,7 @@ impl Format {
 
     /// The entry of a line without its end; `None` for a comment. `header` holds the columns that
     /// the file itself names.
-    ///
-    /// # Errors
-    /// The line is no entry.
-    pub fn parse<'l>(
+    pub(crate) fn parse<'l>(
         &self,
         line: &'l [u8],
         header: &mut Columns,

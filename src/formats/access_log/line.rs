@@ -16,61 +16,56 @@ pub(super) const SCHEMA: u32 = 1;
 /// The value of `kind`. Records of violations have no such field, so both may share an output.
 pub(super) const KIND: &str = "access";
 /// The action of a request that was not judged.
-pub const REFUSE: &str = "refuse";
+pub(crate) const REFUSE: &str = "refuse";
 /// The most octets of a text that are escaped: each takes up to five.
 const MOST_ESCAPES: usize = 2_048;
 
 /// One request, as Beadle logs it. `None` is unknown.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// The time at which the request was judged or refused.
     #[serde(serialize_with = "microseconds")]
-    pub time: Timestamp,
-    /// The site.
-    pub site: Option<&'a str>,
+    pub(crate) time: Timestamp,
+    pub(crate) site: Option<&'a str>,
     /// The address of the client, its network or its hash.
-    pub client_ip: &'a str,
-    /// The method.
-    pub method: Option<&'a str>,
-    /// The requested host.
+    pub(crate) client_ip: &'a str,
+    pub(crate) method: Option<&'a str>,
     #[serde(serialize_with = "octets")]
-    pub host: Option<&'a [u8]>,
+    pub(crate) host: Option<&'a [u8]>,
     /// The forwarded target.
     #[serde(serialize_with = "octets")]
-    pub target: Option<&'a [u8]>,
+    pub(crate) target: Option<&'a [u8]>,
     /// The protocol of the client.
-    pub protocol: Option<&'static str>,
+    pub(crate) protocol: Option<&'static str>,
     /// Whether the client used TLS on its connection to Beadle.
-    pub tls: bool,
+    pub(crate) tls: bool,
     /// The lines of the User-Agent, joined.
     #[serde(serialize_with = "octets")]
-    pub user_agent: Option<&'a [u8]>,
-    /// The Referer.
+    pub(crate) user_agent: Option<&'a [u8]>,
     #[serde(serialize_with = "octets")]
-    pub referer: Option<&'a [u8]>,
+    pub(crate) referer: Option<&'a [u8]>,
     /// The status of the response; 0 if the client was gone.
-    pub status: u16,
+    pub(crate) status: u16,
     /// The octets of the response's body.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// The time from the request's head to the end of the response.
     #[serde(rename = "duration_ms", serialize_with = "milliseconds")]
-    pub duration: Duration,
-    /// The class of the client.
-    pub class: Option<&'a str>,
+    pub(crate) duration: Duration,
+    pub(crate) class: Option<&'a str>,
     /// The judged name.
-    pub product_token: Option<&'a str>,
+    pub(crate) product_token: Option<&'a str>,
     /// The standing of the claim.
-    pub standing: Option<&'a str>,
+    pub(crate) standing: Option<&'a str>,
     /// The result of the rules.
-    pub verdict: Option<&'a str>,
+    pub(crate) verdict: Option<&'a str>,
     /// The reason of the decision, or of the refusal.
-    pub reason: Option<&'a str>,
+    pub(crate) reason: Option<&'a str>,
     /// The action; [`REFUSE`] for a request that was not judged.
-    pub action: &'a str,
+    pub(crate) action: &'a str,
     /// The id of the record.
-    pub violation: Option<&'a str>,
+    pub(crate) violation: Option<&'a str>,
     /// The address of the origin; `None` for an answer of Beadle's own.
-    pub origin: Option<SocketAddr>,
+    pub(crate) origin: Option<SocketAddr>,
 }
 
 /// The JSON form.
@@ -84,7 +79,7 @@ struct Json<'a> {
 
 impl Line<'_> {
     /// Appends the line as a JSON object.
-    pub fn push_json(&self, out: &mut Vec<u8>) {
+    pub(crate) fn push_json(&self, out: &mut Vec<u8>) {
         let json = Json { schema: SCHEMA, kind: KIND, line: self };
         serde_json::to_writer(&mut *out, &json).expect("the keys are texts, and memory takes all");
         out.push(b'\n');
@@ -92,7 +87,7 @@ impl Line<'_> {
 
     /// Appends the line in NCSA's combined form, with two values behind it: the host; and action,
     /// reason and name.
-    pub fn push_combined(&self, out: &mut Vec<u8>) {
+    pub(crate) fn push_combined(&self, out: &mut Vec<u8>) {
         let time = self.time.strftime("%d/%b/%Y:%H:%M:%S +0000");
         // Writing to a Vec can't fail.
         let _ = write!(out, "{} - - [{time}] ", self.client_ip);

@@ -69,9 +69,6 @@ pub(super) enum Token {
 
 impl Pattern {
     /// Compiles the parts of a pattern. `is_open` allows lines that go on.
-    ///
-    /// # Errors
-    /// A sentence about what is missing.
     pub(super) fn new(tokens: Vec<Token>, is_open: bool) -> Result<Self, String> {
         let values = |wanted: fn(&Value) -> bool| {
             tokens.iter().any(|token| matches!(token, Token::Value(value) if wanted(value)))

@@ -34,10 +34,10 @@ mod own_tests;
 #[cfg(test)]
 mod tests;
 
-pub use self::{
+pub(crate) use self::{
     detect::detect,
     entry::{Entry, Fault},
-    format::{Format, NAMES},
+    format::Format,
     line::{Line, REFUSE},
     w3c::Columns,
 };

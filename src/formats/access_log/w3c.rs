@@ -10,7 +10,7 @@ use super::{
 
 /// The columns of a file, from its `#Fields` line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Columns {
+pub(crate) struct Columns {
     names: Vec<Column>,
     /// Whether tabs are between them: CloudFront. It percent-encodes what others write with `+`.
     has_tabs: bool,

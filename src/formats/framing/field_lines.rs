@@ -65,7 +65,6 @@ impl FieldLines {
         self.switches
     }
 
-    /// The number of lines so far.
     pub(super) const fn count(&self) -> u32 {
         self.count
     }

@@ -80,7 +80,7 @@ fn head(octets: &[u8; HEADER]) -> Head {
 
 /// A connection, read up to some place in both directions.
 #[derive(Debug, Default)]
-pub struct Multiplex {
+pub(crate) struct Multiplex {
     preface: usize,
     is_settled: bool,
     received: Frames,
@@ -97,7 +97,7 @@ pub struct Multiplex {
 
 impl Multiplex {
     /// Reads octets of the client.
-    pub fn receive(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn receive(&mut self, mut bytes: &[u8]) {
         if self.preface < PREFACE.len() {
             let taken = (PREFACE.len() - self.preface).min(bytes.len());
             self.preface += taken;
@@ -147,7 +147,7 @@ impl Multiplex {
     }
 
     /// Reads octets for the client: an answer or a reset ends the wait for a body.
-    pub fn send(&mut self, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
         let bodies = &mut self.bodies;
         self.sent.read(bytes, |head| {
             let ends = matches!(head.kind, DATA | HEADERS) && head.flags & END_STREAM != 0;
@@ -158,12 +158,12 @@ impl Multiplex {
     }
 
     /// Whether the client has sent its preface and its first frame.
-    pub const fn is_settled(&self) -> bool {
+    pub(crate) const fn is_settled(&self) -> bool {
         self.is_settled
     }
 
     /// Whether a field section or another frame than one of a body has begun and not ended.
-    pub const fn is_in_section(&self) -> bool {
+    pub(crate) const fn is_in_section(&self) -> bool {
         self.is_in_section || (self.received.is_inside() && !self.is_in_data())
     }
 
@@ -172,12 +172,12 @@ impl Multiplex {
     }
 
     /// The octets of bodies, if one is not complete.
-    pub fn body_octets(&self) -> Option<u64> {
+    pub(crate) fn body_octets(&self) -> Option<u64> {
         (!self.bodies.is_empty()).then_some(self.body_octets)
     }
 
     /// The frames since the last call that carry no request and no octet of a body.
-    pub fn take_idle_frames(&mut self) -> u32 {
+    pub(crate) fn take_idle_frames(&mut self) -> u32 {
         std::mem::take(&mut self.idle_frames)
     }
 }

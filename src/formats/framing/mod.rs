@@ -19,7 +19,7 @@ mod reader; // one message after another
 mod request_line; // method, target, version
 mod target_octet; // the octets of a target
 
-pub use self::{
+pub(crate) use self::{
     frames::Multiplex,
     progress::{Fault, Step},
     reader::{Bounds, Reader},

@@ -2,7 +2,7 @@
 
 /// What comes after the octets that passed unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// Nothing: all octets passed.
     More,
     /// The next part of the message.
@@ -17,7 +17,7 @@ pub enum Step {
 
 /// The reason to refuse a message before it is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// Occurs when a request line is not `method target HTTP/1.x` (RFC 9112 §3), or contains
     /// control octets.
     RequestLine,
@@ -37,7 +37,7 @@ pub enum Fault {
 
 impl Fault {
     /// The stable name in logs and metrics.
-    pub const fn code(self) -> &'static str {
+    pub(crate) const fn code(self) -> &'static str {
         match self {
             Self::RequestLine => "proxy.bad_request_line",
             Self::Field => "proxy.bad_field",
@@ -49,7 +49,7 @@ impl Fault {
     }
 
     /// The status of the answer.
-    pub const fn status(self) -> u16 {
+    pub(crate) const fn status(self) -> u16 {
         match self {
             Self::RequestLine | Self::Field | Self::Length | Self::Chunk => 400,
             Self::LongLine => 414,

@@ -9,16 +9,16 @@ use super::{
 
 /// The most that a head or a trailer section may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Octets, with the request line and line ends.
-    pub octets: usize,
+    pub(crate) octets: usize,
     /// Field lines.
-    pub fields: u32,
+    pub(crate) fields: u32,
 }
 
 /// The messages of a connection, read up to some place.
 #[derive(Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     bounds: Bounds,
     part: Part,
     /// The octets of the head or the trailer section so far.
@@ -52,29 +52,28 @@ enum Part {
 
 impl Reader {
     /// A reader at the begin of a connection.
-    pub const fn new(bounds: Bounds) -> Self {
+    pub(crate) const fn new(bounds: Bounds) -> Self {
         let part = Part::Line(RequestLine::new());
         Self { bounds, part, head_octets: 0, heads: 0, may_switch: false }
     }
 
-    /// The number of heads so far.
-    pub const fn heads(&self) -> u32 {
+    pub(crate) const fn heads(&self) -> u32 {
         self.heads
     }
 
     /// Whether a head has begun and not ended.
-    pub const fn is_inside_head(&self) -> bool {
+    pub(crate) const fn is_inside_head(&self) -> bool {
         self.is_in_head() && self.head_octets > 0
     }
 
     /// Whether octets of a body are to come.
-    pub const fn is_in_body(&self) -> bool {
+    pub(crate) const fn is_in_body(&self) -> bool {
         matches!(self.part, Part::Content { .. } | Part::Chunks(_) | Part::Trailers(_))
     }
 
     /// Takes notice of the answer to a request for another protocol. To be called before octets are
     /// read. `ended` is the number of requests that have ended.
-    pub fn settle(&mut self, has_switched: bool, ended: u32) {
+    pub(crate) fn settle(&mut self, has_switched: bool, ended: u32) {
         if !self.may_switch {
             return;
         }
@@ -90,12 +89,12 @@ impl Reader {
     }
 
     /// Whether the octets to come belong to a head.
-    pub const fn is_in_head(&self) -> bool {
+    pub(crate) const fn is_in_head(&self) -> bool {
         matches!(self.part, Part::Line(_) | Part::Fields { .. })
     }
 
     /// The number of octets that pass unchanged, and what comes after them.
-    pub fn step(&mut self, bytes: &[u8]) -> (usize, Step) {
+    pub(crate) fn step(&mut self, bytes: &[u8]) -> (usize, Step) {
         let mut at = 0;
         loop {
             let rest = &bytes[at..];

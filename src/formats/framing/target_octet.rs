@@ -4,7 +4,7 @@
 
 /// The way of one octet of a target through an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetOctet {
+pub(crate) enum TargetOctet {
     /// It passes unchanged.
     Unchanged,
     /// It passes percent-encoded: it is in no URI (RFC 3986).
@@ -15,7 +15,7 @@ pub enum TargetOctet {
 
 impl TargetOctet {
     /// The way of this octet.
-    pub const fn of(octet: u8) -> Self {
+    pub(crate) const fn of(octet: u8) -> Self {
         match octet {
             b' ' | b'"' | b'<' | b'>' | b'`' | 0x80.. => Self::Encoded,
             // `\ ^ { | }` are in no URI either. Parsers take them, so they stay as written.

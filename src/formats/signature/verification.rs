@@ -112,9 +112,6 @@ impl Verification {
 
 impl Signature {
     /// Checks the signature's time; `now` in seconds since 1970. [`verify()`] checks it too.
-    ///
-    /// # Errors
-    /// [`Reason::ClockAhead`], [`Reason::Expired`] or [`Reason::LifetimeTooLong`].
     pub(super) fn check_time(&self, now: i64, limits: &Limits) -> Result<(), Reason> {
         if self.created() > now.saturating_add(limits.skew) {
             Err(Reason::ClockAhead)

@@ -20,7 +20,7 @@ pub struct State {
     pub(crate) not_renewed: Vec<tls::Trouble>,
     pub(crate) lost: u64,
     /// What servers in front of Beadle do to its answers.
-    pub fronts: Vec<fronts::Trouble>,
+    pub(crate) fronts: Vec<fronts::Trouble>,
     /// What is wrong with the lists of crawlers that the policy follows.
     pub lists: Vec<ListTrouble>,
     /// The crawlers of these lists that the operator has not accepted.

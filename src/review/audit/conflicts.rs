@@ -11,15 +11,12 @@ use super::{
     source_rules::RulesOf,
 };
 
-/// Two statements that do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Conflict {
+pub(crate) struct Conflict {
     /// A stable code.
-    pub code: &'static str,
-    /// What contradicts what.
-    pub message: String,
-    /// The repair.
-    pub help: &'static str,
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+    pub(crate) help: &'static str,
 }
 
 /// Rules that permit, and the rule that each contradicts.

@@ -24,42 +24,41 @@ use super::{
 
 /// Everything about one page for one crawler.
 #[derive(Clone, Debug, Serialize)]
-pub struct Audit {
-    /// The page.
-    pub url: String,
-    /// Its status.
-    pub status: u16,
-    /// The crawler.
-    pub product_token: String,
-    /// The verdict of robots.txt.
-    pub robots_txt: VerdictRow,
+pub(crate) struct Audit {
+    pub(crate) url: String,
+    pub(crate) status: u16,
+    pub(crate) product_token: String,
+    pub(crate) robots_txt: VerdictRow,
     /// The rules of each source, as written.
-    pub sources: Vec<RulesOf>,
+    pub(crate) sources: Vec<RulesOf>,
     /// The rules that the crawler must follow: the union of all sources.
-    pub rules: Vec<String>,
-    /// What contradicts what.
-    pub conflicts: Vec<Conflict>,
-    /// The signals about AI.
-    pub signals: Vec<Signal>,
+    pub(crate) rules: Vec<String>,
+    pub(crate) conflicts: Vec<Conflict>,
+    pub(crate) signals: Vec<Signal>,
     /// What each carrier says about each use, the verdict of robots.txt first.
     #[serde(skip)]
-    pub said: Vec<Said>,
+    pub(crate) said: Vec<Said>,
 }
 
 /// The verdict of robots.txt.
 #[derive(Clone, Debug, Serialize)]
-pub struct VerdictRow {
+pub(crate) struct VerdictRow {
     /// The status of the file; 0 is no answer.
-    pub status: u16,
+    pub(crate) status: u16,
     /// `allow` or `disallow`.
-    pub verdict: &'static str,
+    pub(crate) verdict: &'static str,
     /// The rule that decides: `Disallow: /private/ (line 3)`.
-    pub rule: Option<String>,
+    pub(crate) rule: Option<String>,
 }
 
 impl Audit {
     /// Reads the answers for the crawler `token`.
-    pub fn of(catalogue: &Catalogue, token: &ProductToken, site: &Site, page: &Page) -> Self {
+    pub(crate) fn of(
+        catalogue: &Catalogue,
+        token: &ProductToken,
+        site: &Site,
+        page: &Page,
+    ) -> Self {
         let (file, _) = robots::parse(&site.robots_txt);
         let matcher = Matcher::new(&file);
         let name = match catalogue.find(token.as_str()) {

@@ -13,7 +13,7 @@ const MOST: usize = 500;
 const MOST_NAMES: usize = 3;
 
 /// The audits as a document of tables, a section for each page.
-pub fn document(audits: &[Audit]) -> Document {
+pub(crate) fn document(audits: &[Audit]) -> Document {
     let tokens: Vec<&str> = audits.iter().map(|audit| audit.product_token.as_str()).collect();
     let token = tokens.first().copied().unwrap_or_default();
     let conflicts: usize = audits.iter().map(|audit| audit.conflicts.len()).sum();
@@ -55,7 +55,7 @@ fn section(audit: &Audit) -> Section {
 }
 
 /// The answers for many crawlers as a document, a table for each page with its status.
-pub fn matrix(pages: &[(u16, Vec<Row>)]) -> Document {
+pub(crate) fn matrix(pages: &[(u16, Vec<Row>)]) -> Document {
     let rows = || pages.iter().flat_map(|(_, rows)| rows);
     let crawlers = pages.iter().map(|(_, rows)| rows.len()).max().unwrap_or_default();
     Document {
@@ -87,7 +87,7 @@ fn matrix_of(status: u16, rows: &[Row]) -> Section {
 }
 
 /// The contradictions of one page as sentences, each with the crawlers that it confuses.
-pub fn contradictions(rows: &[Row]) -> Vec<String> {
+pub(crate) fn contradictions(rows: &[Row]) -> Vec<String> {
     let sentence = |(conflict, names): (&Conflict, Vec<&str>)| {
         let shown = escape::first_of(names.into_iter().map(str::to_owned), MOST_NAMES);
         format!(

@@ -17,7 +17,7 @@ use super::{
 /// The crawlers of a matrix without names: the search engines with the most users, the operators that
 /// train the best known models, their searches and fetches for people, and the control tokens of
 /// search engines.
-pub const CRAWLERS: [&str; 20] = [
+pub(crate) const CRAWLERS: [&str; 20] = [
     // Search.
     "Googlebot",
     "bingbot",
@@ -45,7 +45,7 @@ pub const CRAWLERS: [&str; 20] = [
 ];
 
 /// The crawlers of a matrix: those named, those of the purposes, or the well-known ones.
-pub fn crawlers(
+pub(crate) fn crawlers(
     catalogue: &Catalogue,
     mut tokens: Vec<ProductToken>,
     purposes: &[Purpose],
@@ -62,39 +62,38 @@ pub fn crawlers(
 
 /// The answers for one crawler and one page.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// The page.
-    pub url: String,
-    /// The crawler.
-    pub product_token: String,
+pub(crate) struct Row {
+    pub(crate) url: String,
+    pub(crate) product_token: String,
     /// Its purpose, if it is in the catalogue.
-    pub purpose: Option<Purpose>,
+    pub(crate) purpose: Option<Purpose>,
     /// Whether it may fetch the page; `None` for control tokens.
-    pub crawl: Option<Answer>,
-    /// Whether it may train with it.
-    pub train_ai: Answer,
+    pub(crate) crawl: Option<Answer>,
+    pub(crate) train_ai: Answer,
     /// Whether it may show it in a search; `None` for control tokens.
-    pub search: Option<Answer>,
-    /// What each carrier says.
-    pub carriers: Vec<Carried>,
-    /// What contradicts what.
-    pub conflicts: Vec<Conflict>,
+    pub(crate) search: Option<Answer>,
+    pub(crate) carriers: Vec<Carried>,
+    pub(crate) conflicts: Vec<Conflict>,
 }
 
 /// What a carrier says, and whether that is the answer.
 #[derive(Clone, Debug, Serialize)]
-pub struct Carried {
-    /// What it says.
+pub(crate) struct Carried {
     #[serde(flatten)]
-    pub said: Said,
+    pub(crate) said: Said,
     /// Whether it is the first carrier with the answer about its use. What may not be fetched is not
     /// used, so the rule of robots.txt decides then.
-    pub decides: bool,
+    pub(crate) decides: bool,
 }
 
 impl Row {
     /// The answers of a page and its site for the crawler `token`.
-    pub fn of(catalogue: &Catalogue, token: &ProductToken, site: &Site, page: &Page) -> Self {
+    pub(crate) fn of(
+        catalogue: &Catalogue,
+        token: &ProductToken,
+        site: &Site,
+        page: &Page,
+    ) -> Self {
         let audit = Audit::of(catalogue, token, site, page);
         let crawler = catalogue.find(token.as_str());
         let fetches = crawler.is_none_or(|crawler| crawler.kind() != Kind::Control);
@@ -133,7 +132,7 @@ impl Row {
     }
 
     /// The answer about a use, and the carrier that decides: `no, Content-Usage line 3`.
-    pub fn shown(&self, about: Use) -> String {
+    pub(crate) fn shown(&self, about: Use) -> String {
         let answer = match about {
             Use::Crawl => self.crawl,
             Use::TrainAi => Some(self.train_ai),

@@ -28,13 +28,10 @@ mod source_rules; // the rules of one source
 #[cfg(test)]
 mod tests;
 
-pub use self::{
-    conflicts::Conflict,
-    instructions::{Audit, VerdictRow},
+pub(crate) use self::{
+    instructions::Audit,
     layout::{contradictions, document, matrix as matrix_document},
-    matrix::{CRAWLERS, Row, crawlers},
+    matrix::{Row, crawlers},
     page::{Page, Site},
-    said::{Answer, Said, Use},
-    signals::Signal,
-    source_rules::RulesOf,
+    said::Use,
 };

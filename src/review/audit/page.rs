@@ -4,24 +4,22 @@ use crate::{base::fetch, rules::enforce};
 
 /// The files of a site, as they were answered.
 #[derive(Clone, Debug, Default)]
-pub struct Site {
+pub(crate) struct Site {
     /// The status of `/robots.txt`; 0 is no answer.
-    pub robots_status: u16,
-    /// `/robots.txt`.
-    pub robots_txt: Vec<u8>,
-    /// `/ai.txt`, if there is one.
-    pub ai_txt: Option<Vec<u8>>,
+    pub(crate) robots_status: u16,
+    pub(crate) robots_txt: Vec<u8>,
+    pub(crate) ai_txt: Option<Vec<u8>>,
     /// `/.well-known/tdmrep.json`, if there is one.
-    pub tdmrep: Option<Vec<u8>>,
+    pub(crate) tdmrep: Option<Vec<u8>>,
 }
 
 impl Site {
     /// The paths of the files.
-    pub const PATHS: [&str; 3] = ["/robots.txt", "/ai.txt", "/.well-known/tdmrep.json"];
+    pub(crate) const PATHS: [&str; 3] = ["/robots.txt", "/ai.txt", "/.well-known/tdmrep.json"];
 
     /// The files from the answers to [`Self::PATHS`]. A page in the place of a file, as many sites
     /// answer, is none.
-    pub fn of(answers: impl IntoIterator<Item = Option<fetch::page::Page>>) -> Self {
+    pub(crate) fn of(answers: impl IntoIterator<Item = Option<fetch::page::Page>>) -> Self {
         let mut answers = answers.into_iter();
         let mut next = || answers.next().flatten();
         let (robots, ai_txt, tdmrep) = (next(), next(), next());
@@ -49,20 +47,16 @@ impl From<&enforce::Site> for Site {
 
 /// A page as it was answered.
 #[derive(Clone, Debug, Default)]
-pub struct Page {
-    /// Its URL.
-    pub url: String,
-    /// The status.
-    pub status: u16,
-    /// The header fields.
-    pub fields: Vec<(String, Vec<u8>)>,
-    /// The body.
-    pub body: Vec<u8>,
+pub(crate) struct Page {
+    pub(crate) url: String,
+    pub(crate) status: u16,
+    pub(crate) fields: Vec<(String, Vec<u8>)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Page {
     /// The answer to a request for `url`.
-    pub fn of(url: &str, answer: fetch::page::Page) -> Self {
+    pub(crate) fn of(url: &str, answer: fetch::page::Page) -> Self {
         let fields = answer.fields.iter();
         let fields = fields.map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()));
         Self {
@@ -75,7 +69,7 @@ impl Page {
 
     /// The page at `url` as Beadle answers with the policy in force, without what its origin says.
     /// `path` is the judged form of its target.
-    pub fn in_force(site: &enforce::Site, url: String, path: &[u8]) -> Self {
+    pub(crate) fn in_force(site: &enforce::Site, url: String, path: &[u8]) -> Self {
         let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
         let mut add = |name: &str, value: &str| {
             fields.push((name.to_owned(), value.as_bytes().to_vec()));
@@ -90,7 +84,6 @@ impl Page {
         Self { url, status: 200, fields, body: Vec::new() }
     }
 
-    /// The values of a field.
     pub(super) fn values<'p>(&'p self, name: &'p str) -> impl Iterator<Item = &'p [u8]> {
         let has_name = move |field: &&(String, Vec<u8>)| field.0.eq_ignore_ascii_case(name);
         self.fields.iter().filter(has_name).map(|(_, value)| value.as_slice())

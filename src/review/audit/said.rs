@@ -19,12 +19,9 @@ use super::{signals::Signal, source_rules::RulesOf};
 /// A use of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Use {
-    /// To fetch it.
+pub(crate) enum Use {
     Crawl,
-    /// To train models with it.
     TrainAi,
-    /// To show it in a search.
     Search,
     /// To give it to a model for an answer.
     AiInput,
@@ -33,34 +30,28 @@ pub enum Use {
 /// Whether a use is permitted. The greater is the stricter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
-    /// No carrier says it.
+pub(crate) enum Answer {
     Unsaid,
-    /// It is.
     Yes,
-    /// It is not.
     No,
 }
 
 /// What one carrier says about one use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Said {
-    /// The use.
+pub(crate) struct Said {
     #[serde(rename = "use")]
-    pub about: Use,
-    /// Whether the carrier permits it.
-    pub says: Answer,
+    pub(crate) about: Use,
+    pub(crate) says: Answer,
     /// The carrier: `robots.txt`, `Content-Usage`, or a control token such as `Google-Extended`.
-    pub carrier: String,
+    pub(crate) carrier: String,
     /// Where it says so: `robots.txt line 3`, `header field`, `document`, a file, or a rule.
-    pub place: String,
+    pub(crate) place: String,
     /// The line of robots.txt.
-    pub line: Option<u32>,
+    pub(crate) line: Option<u32>,
 }
 
 impl Answer {
-    /// The word of the answer.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Unsaid => "unsaid",
             Self::Yes => "yes",
@@ -86,7 +77,6 @@ impl Said {
         Self { about: Use::Crawl, says: answer(access), carrier, place, line }
     }
 
-    /// What a signal says.
     pub(super) fn of_signal(signal: &Signal) -> impl Iterator<Item = Self> {
         signal.statement.stated().map(|(category, says)| Self {
             about: match category {

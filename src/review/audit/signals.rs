@@ -22,21 +22,18 @@ use crate::{
 
 use super::page::{Page, Site};
 
-/// A signal about AI.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Signal {
+pub(crate) struct Signal {
     /// Its name: `Content-Signal`.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Where it is: `robots.txt line 3`, `header field`, `document`, or a file.
-    pub place: String,
-    /// Its value.
-    pub value: String,
-    /// What it states about the page.
+    pub(crate) place: String,
+    pub(crate) value: String,
     #[serde(skip)]
-    pub statement: Statement,
+    pub(crate) statement: Statement,
     /// Its line in robots.txt.
     #[serde(skip)]
-    pub line: Option<u32>,
+    pub(crate) line: Option<u32>,
 }
 
 /// The type of RSL documents.

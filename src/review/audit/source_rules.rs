@@ -11,11 +11,11 @@ use super::page::Page;
 
 /// The rules of one source.
 #[derive(Clone, Debug, Serialize)]
-pub struct RulesOf {
+pub(crate) struct RulesOf {
     /// `Robots-Tag`, `X-Robots-Tag`, or `meta`.
-    pub source: &'static str,
+    pub(crate) source: &'static str,
     /// The rules for the crawler, also those without effect, such as `index`.
-    pub rules: Vec<String>,
+    pub(crate) rules: Vec<String>,
 }
 
 /// Rules without effect: they permit what is permitted anyway.

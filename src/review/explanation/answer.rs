@@ -27,10 +27,7 @@ use super::{
 };
 
 /// The explanation of the decision about the request, by what is published.
-///
-/// # Errors
-/// No request can be like this, or no site gets it.
-pub fn explain(
+pub(crate) fn explain(
     gate: &Gate,
     published: &Snapshot,
     question: &Question<'_>,

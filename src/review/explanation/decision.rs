@@ -12,99 +12,89 @@ use super::{excerpt::Excerpt, line::Line, verdict::VerdictRow};
 
 /// The decision about one request. Its fields are written in this order.
 #[derive(Clone, Debug, Serialize)]
-pub struct Explanation {
-    /// The verdict, with the group and the rule.
+pub(crate) struct Explanation {
     #[serde(flatten)]
-    pub verdict: VerdictRow,
-    /// The site.
-    pub site: String,
-    /// The claim of the User-Agent.
-    pub claim: ClaimRow,
-    /// The standing of the claim.
-    pub standing: &'static str,
-    /// The evidence that confirms or contradicts the claim.
-    pub evidence: Option<&'static str>,
-    /// The action.
-    pub action: &'static str,
+    pub(crate) verdict: VerdictRow,
+    pub(crate) site: String,
+    pub(crate) claim: ClaimRow,
+    pub(crate) standing: &'static str,
+    pub(crate) evidence: Option<&'static str>,
+    pub(crate) action: &'static str,
     /// The stable code of the reason.
-    pub reason: &'static str,
+    pub(crate) reason: &'static str,
     /// The form of the path that is disallowed, if it is not the letter.
-    pub form: Option<String>,
+    pub(crate) form: Option<String>,
     /// Which forms of the path count, and why, where the policy says anything about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub forms: Option<String>,
-    /// The rung of the ladder that the decision rests on.
-    pub rung: Option<&'static str>,
+    pub(crate) forms: Option<String>,
+    pub(crate) rung: Option<&'static str>,
     /// Seconds for one request.
-    pub crawl_delay: Option<f64>,
+    pub(crate) crawl_delay: Option<f64>,
     /// Whether an earlier request gets 429; else Beadle only counts it.
-    pub crawl_delay_enforced: Option<bool>,
+    pub(crate) crawl_delay_enforced: Option<bool>,
     /// The limits of the operator that count the request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rate_limits: Vec<String>,
+    pub(crate) rate_limits: Vec<String>,
     /// Whom the client makes room for at the origin.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub people_first: Option<String>,
+    pub(crate) people_first: Option<String>,
     /// The followed list that the crawler comes from, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub list: Option<String>,
+    pub(crate) list: Option<String>,
     /// Whether the site lets the client train models on the content: `yes` or `no`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub train_ai: Option<&'static str>,
+    pub(crate) train_ai: Option<&'static str>,
     /// Whether the site lets the client show the content in a search: `yes` or `no`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub search: Option<&'static str>,
+    pub(crate) search: Option<&'static str>,
     /// What robots.txt says of the use of the content, each with its line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub preferences: Vec<String>,
+    pub(crate) preferences: Vec<String>,
     /// `Robots-Tag` of the answer.
-    pub robots_tag: Option<String>,
+    pub(crate) robots_tag: Option<String>,
     /// `X-Robots-Tag` of the answer.
-    pub x_robots_tag: Option<String>,
+    pub(crate) x_robots_tag: Option<String>,
     /// The last fetch of robots.txt by the client.
-    pub robots_read: RobotsRead,
+    pub(crate) robots_read: RobotsRead,
     /// The editions that count, the one in force first.
-    pub editions: Vec<EditionRow>,
+    pub(crate) editions: Vec<EditionRow>,
     /// The whole reasoning as text.
     #[serde(skip)]
-    pub lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
     /// The edition in force.
     #[serde(skip)]
-    pub edition: String,
+    pub(crate) edition: String,
     /// The lines of that edition around the rule.
     #[serde(skip)]
-    pub excerpt: Option<Excerpt>,
+    pub(crate) excerpt: Option<Excerpt>,
 }
 
-/// The claim of a User-Agent.
 #[derive(Clone, Debug, Serialize)]
-pub struct ClaimRow {
-    /// The class of client.
-    pub class: Class,
+pub(crate) struct ClaimRow {
+    pub(crate) class: Class,
     /// The names, the primary first.
-    pub product_tokens: Vec<String>,
+    pub(crate) product_tokens: Vec<String>,
 }
 
 /// An edition that counts for the decision.
 #[derive(Clone, Debug, Serialize)]
-pub struct EditionRow {
+pub(crate) struct EditionRow {
     /// The edition, by its hash.
-    pub edition: String,
+    pub(crate) edition: String,
     /// The start of its time in force.
-    pub from: String,
-    /// The end of that time.
-    pub until: Option<String>,
+    pub(crate) from: String,
+    pub(crate) until: Option<String>,
     /// Whether it is in force at another node of the fleet alone.
     #[serde(rename = "elsewhere", skip_serializing_if = "std::ops::Not::not")]
-    pub is_elsewhere: bool,
+    pub(crate) is_elsewhere: bool,
     /// `allow` or `disallow`.
-    pub verdict: &'static str,
+    pub(crate) verdict: &'static str,
     /// Whether the client may still use it.
     #[serde(rename = "held")]
-    pub is_known: bool,
+    pub(crate) is_known: bool,
     /// The number of editions that are judged as one, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<usize>,
+    pub(crate) count: Option<usize>,
 }
 
 impl From<enforce::EditionVerdict> for EditionRow {

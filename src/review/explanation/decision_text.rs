@@ -18,7 +18,6 @@ use super::{
     verdict::group_lines,
 };
 
-/// The lines of a decision.
 pub(super) fn lines(
     row: &Explanation,
     visit: &Visit<'_>,

@@ -10,25 +10,22 @@ const MOST_OCTETS: usize = 200;
 
 /// The lines of a file around one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excerpt {
-    /// The lines, in their order.
-    pub lines: Vec<ExcerptLine>,
+pub(crate) struct Excerpt {
+    pub(crate) lines: Vec<ExcerptLine>,
 }
 
-/// One line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExcerptLine {
+pub(crate) struct ExcerptLine {
     /// Its number, from 1.
-    pub number: usize,
+    pub(crate) number: usize,
     /// Its text, bounded and escaped.
-    pub text: String,
-    /// Whether it is the line asked for.
-    pub is_rule: bool,
+    pub(crate) text: String,
+    pub(crate) is_rule: bool,
 }
 
 impl Excerpt {
     /// The lines around `line` (from 1); `None` if the file has no such line.
-    pub fn around(file: &[u8], line: u32) -> Option<Self> {
+    pub(crate) fn around(file: &[u8], line: u32) -> Option<Self> {
         let wanted = usize::try_from(line).ok()?;
         let first = wanted.saturating_sub(AROUND).max(1);
         let file = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(file);

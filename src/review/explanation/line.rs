@@ -4,16 +4,14 @@ use std::fmt;
 
 /// A line of text with its label. An empty label continues the line before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The label.
-    pub label: &'static str,
+pub(crate) struct Line {
+    pub(crate) label: &'static str,
     /// The text; foreign octets in it are escaped.
-    pub value: String,
+    pub(crate) value: String,
 }
 
 impl Line {
-    /// A line.
-    pub fn new(label: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn new(label: &'static str, value: impl Into<String>) -> Self {
         Self { label, value: value.into() }
     }
 }

@@ -27,12 +27,12 @@ mod past; // a recorded violation
 mod question; // what is asked, and its faults
 mod verdict; // what a robots.txt alone says
 
-pub use self::{
+pub(crate) use self::{
     answer::explain,
-    decision::{ClaimRow, EditionRow, Explanation},
-    excerpt::{Excerpt, ExcerptLine},
+    decision::Explanation,
+    excerpt::Excerpt,
     line::Line,
     past::{Past, PastForms},
     question::{Fault, Question, Rungs},
-    verdict::{RuleRow, VerdictRow, group_lines, rule_text},
+    verdict::{RuleRow, VerdictRow, group_lines},
 };

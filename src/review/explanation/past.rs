@@ -25,20 +25,19 @@ const MOST_EDITIONS: usize = 16;
 
 /// What a stored edition tells about a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Past {
-    /// The lines around the rule.
-    pub excerpt: Option<Excerpt>,
+pub(crate) struct Past {
+    pub(crate) excerpt: Option<Excerpt>,
     /// The rule that outranks others, with its octets.
-    pub rule: Option<String>,
+    pub(crate) rule: Option<String>,
     /// The rule that it outranks.
-    pub over: Option<String>,
+    pub(crate) over: Option<String>,
     /// The form of the path that is disallowed, if it is not the one that was sent.
-    pub form: Option<String>,
+    pub(crate) form: Option<String>,
 }
 
 impl Past {
     /// What the file of the recorded edition tells. `reading` is how the origin reads a path.
-    pub fn of(record: &Violation, file: &[u8], reading: Reading) -> Self {
+    pub(crate) fn of(record: &Violation, file: &[u8], reading: Reading) -> Self {
         let excerpt = record.robots.line.and_then(|line| Excerpt::around(file, line));
         Self { excerpt, ..Self::judged(record, &compiled(file), reading).unwrap_or_default() }
     }
@@ -68,7 +67,7 @@ impl Past {
 
 /// The other forms of closed paths in a list of records, by the editions of the records.
 #[derive(Debug, Default)]
-pub struct PastForms {
+pub(crate) struct PastForms {
     /// `None` is an edition that is not stored.
     editions: HashMap<Text, Option<Matcher>>,
 }
@@ -76,10 +75,7 @@ pub struct PastForms {
 impl PastForms {
     /// The form that the recorded rule closes. `None` for a violation, and where the record and the
     /// stored edition don't tell. `file` reads the recorded edition.
-    ///
-    /// # Errors
-    /// The edition can't be read.
-    pub fn of<E>(
+    pub(crate) fn of<E>(
         &mut self,
         record: &Violation,
         reading: Reading,

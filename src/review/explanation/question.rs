@@ -14,22 +14,21 @@ use crate::{
 
 /// A request as an operator writes it.
 #[derive(Clone, Copy, Debug)]
-pub struct Question<'q> {
+pub(crate) struct Question<'q> {
     /// A URL or a path. A path without [`Self::site`] belongs to the only site.
-    pub target: &'q str,
-    /// The User-Agent.
-    pub user_agent: &'q str,
+    pub(crate) target: &'q str,
+    pub(crate) user_agent: &'q str,
     /// The client's address. Without it, the claim is not examined.
-    pub address: Option<IpAddr>,
+    pub(crate) address: Option<IpAddr>,
     /// The standing that the client is supposed to have, whatever its address.
-    pub standing: Option<Outcome>,
+    pub(crate) standing: Option<Outcome>,
     /// The name of the site that a path belongs to. A URL names its host.
-    pub site: Option<&'q str>,
+    pub(crate) site: Option<&'q str>,
 }
 
 /// The source of rungs of the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rungs {
+pub(crate) enum Rungs {
     /// None: every crawler begins on the lowest.
     AtStart,
     /// The running program, which knows them.
@@ -38,7 +37,7 @@ pub enum Rungs {
 
 /// The reason why a question has no answer; its text names the repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// Occurs when the User-Agent has octets that no field has.
     UserAgent,
     /// Occurs when the proxy refuses the target.
@@ -87,7 +86,6 @@ fn host_of(rulebook: &Rulebook, number: usize) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The names of all sites.
 pub(super) fn names(rulebook: &Rulebook) -> Vec<String> {
     rulebook.sites().iter().map(|site| site.name.clone()).collect()
 }

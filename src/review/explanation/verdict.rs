@@ -12,35 +12,30 @@ use super::line::Line;
 
 /// The verdict for one target.
 #[derive(Clone, Debug, Serialize)]
-pub struct VerdictRow {
+pub(crate) struct VerdictRow {
     /// The target as the operator wrote it.
-    pub target: String,
+    pub(crate) target: String,
     /// The path that is judged.
-    pub path: String,
+    pub(crate) path: String,
     /// The judged name.
-    pub product_token: Option<String>,
+    pub(crate) product_token: Option<String>,
     /// `allow` or `disallow`.
-    pub verdict: &'static str,
-    /// The names of the group that binds it.
-    pub group: Option<Vec<String>>,
-    /// The rule that decides.
-    pub rule: Option<RuleRow>,
+    pub(crate) verdict: &'static str,
+    pub(crate) group: Option<Vec<String>>,
+    pub(crate) rule: Option<RuleRow>,
 }
 
 /// The rule that decides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RuleRow {
+pub(crate) struct RuleRow {
     /// `allow` or `disallow`.
-    pub directive: &'static str,
-    /// The path pattern.
-    pub pattern: String,
-    /// The line in robots.txt.
-    pub line: u32,
+    pub(crate) directive: &'static str,
+    pub(crate) pattern: String,
+    pub(crate) line: u32,
 }
 
 impl RuleRow {
-    /// The row of a rule.
-    pub fn of(rule: &robots::Rule) -> Self {
+    pub(crate) fn of(rule: &robots::Rule) -> Self {
         let robots::Rule { directive, pattern, line, .. } = rule;
         Self { directive: directive.as_str(), pattern: pattern.clone(), line: *line }
     }
@@ -48,7 +43,7 @@ impl RuleRow {
 
 /// The lines for the group, the rule that decides, and the rule that it outranks. `site` knows the
 /// sources of the rules.
-pub fn group_lines(
+pub(crate) fn group_lines(
     matcher: &Matcher,
     group: Scope,
     target: &Target<'_>,
@@ -83,7 +78,7 @@ pub fn group_lines(
 }
 
 /// A rule with its line and its octets.
-pub fn rule_text(robots::Match { rule, specificity }: &robots::Match<'_>) -> String {
+pub(crate) fn rule_text(robots::Match { rule, specificity }: &robots::Match<'_>) -> String {
     format!(
         "{}: {}   (robots.txt line {}, {specificity} octet{})",
         rule.directive.field_name(),

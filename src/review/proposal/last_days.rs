@@ -22,25 +22,20 @@ const PAST: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// A crawler in the last days.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PastRow {
-    /// Its product token.
-    pub product_token: String,
-    /// Its requests.
-    pub requests: u64,
+pub(crate) struct PastRow {
+    pub(crate) product_token: String,
+    pub(crate) requests: u64,
     /// Those that violated the rules: a block would have refused them.
-    pub violations: u64,
-    /// The requests of impostors, and their violations.
-    pub impostor_requests: u64,
-    /// See `impostor_requests`.
-    pub impostor_violations: u64,
+    pub(crate) violations: u64,
+    pub(crate) impostor_requests: u64,
+    pub(crate) impostor_violations: u64,
     /// At least so many of its requests would have been beyond the limit; `None` without a limit on all
     /// paths.
-    pub beyond_limit: Option<u64>,
+    pub(crate) beyond_limit: Option<u64>,
 }
 
 impl PastRow {
-    /// As a sentence.
-    pub fn text(&self, act: &Act) -> String {
+    pub(crate) fn text(&self, act: &Act) -> String {
         let Self { product_token, requests, violations, .. } = self;
         let mut text = format!("{product_token}: {}", count(*requests, "request"));
         match (act, self.beyond_limit) {
@@ -67,10 +62,7 @@ impl PastRow {
 
 /// The crawlers that a request names, in the seven days before `now`, those with most requests first.
 /// `policy` is the changed one.
-///
-/// # Errors
-/// The database can't be read.
-pub fn past(
+pub(crate) fn past(
     store: &Store,
     policy: &Policy,
     request: &Request<'_>,

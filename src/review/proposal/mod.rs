@@ -19,7 +19,7 @@ use crate::{
     state::publication,
 };
 
-pub use self::{
+pub(crate) use self::{
     last_days::{PastRow, past},
     request::{Act, Declined, Request},
 };
@@ -32,26 +32,26 @@ mod tests;
 
 /// The policy file as it is.
 #[derive(Clone, Copy, Debug)]
-pub struct Current<'c> {
+pub(crate) struct Current<'c> {
     /// The file; relative names start at its folder.
-    pub file: &'c Path,
+    pub(crate) file: &'c Path,
     /// Its name in findings and in the patch.
-    pub name: &'c str,
+    pub(crate) name: &'c str,
     /// Its bytes.
-    pub bytes: &'c [u8],
+    pub(crate) bytes: &'c [u8],
     /// The policy in them.
-    pub policy: &'c Policy,
+    pub(crate) policy: &'c Policy,
 }
 
 /// The change, ready to be written.
 #[derive(Debug)]
-pub struct Proposal {
+pub(crate) struct Proposal {
     /// The new bytes.
-    pub after: Vec<u8>,
+    pub(crate) after: Vec<u8>,
     /// The policy in them.
-    pub policy: Policy,
+    pub(crate) policy: Policy,
     /// The difference of the texts, as `patch` reads it.
-    pub patch: String,
+    pub(crate) patch: String,
 }
 
 /// The change that a request makes.
@@ -59,7 +59,7 @@ pub struct Proposal {
 /// # Errors
 /// See [`Declined`]. A changed policy that fails one of its own tests is refused whatever `test_failures`
 /// says.
-pub fn propose(current: Current<'_>, request: &Request<'_>) -> Result<Proposal, Declined> {
+pub(crate) fn propose(current: Current<'_>, request: &Request<'_>) -> Result<Proposal, Declined> {
     let text = std::str::from_utf8(current.bytes)
         .map_err(|_| Declined::Senseless("the policy is not UTF-8".to_owned()))?;
     let after = request.edited(text, current.policy)?;
@@ -67,10 +67,7 @@ pub fn propose(current: Current<'_>, request: &Request<'_>) -> Result<Proposal, 
 }
 
 /// The change to another text.
-///
-/// # Errors
-/// The new policy has errors, or fails one of its own tests.
-pub fn of_text(current: Current<'_>, after: Vec<u8>) -> Result<Proposal, Declined> {
+pub(crate) fn of_text(current: Current<'_>, after: Vec<u8>) -> Result<Proposal, Declined> {
     let read = publication::read_policy_bytes(current.file, current.name, after.clone());
     let is_error = |one: &Diagnostic| one.severity == Severity::Error;
     let Some(policy) = read.policy else {

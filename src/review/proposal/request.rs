@@ -11,59 +11,46 @@ use crate::{
 
 /// What is asked for, at one site.
 #[derive(Clone, Debug)]
-pub struct Request<'r> {
-    /// The name of the site.
-    pub site: &'r str,
+pub(crate) struct Request<'r> {
+    pub(crate) site: &'r str,
     /// The crawler, or another word that `user_agents` of a policy takes.
-    pub name: &'r str,
-    /// What it gets.
-    pub act: Act,
+    pub(crate) name: &'r str,
+    pub(crate) act: Act,
 }
 
 /// What a crawler gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
-    /// A mode.
+pub(crate) enum Act {
     Mode {
-        /// The mode.
         mode: Mode,
-        /// When it ends.
         until: Option<Timestamp>,
         /// A path that robots.txt closes for the crawler from now on.
         path: Option<String>,
     },
-    /// A limit.
     Limit {
         /// Requests in a time, as a policy writes it: `60/1m`.
         requests: String,
-        /// Requests that may come at once.
         burst: Option<u32>,
         /// The paths that count; empty is every path.
         paths: Vec<String>,
-        /// When it ends.
         until: Option<Timestamp>,
     },
     /// No alerts.
-    Quiet {
-        /// When that ends.
-        until: Option<Timestamp>,
-    },
+    Quiet { until: Option<Timestamp> },
     /// Nothing of all this: what was written for it is taken back.
     Nothing,
 }
 
 /// Why there is no change.
 #[derive(Debug)]
-pub enum Declined {
+pub(crate) enum Declined {
     /// The request makes no sense here; a sentence with the repair.
     Senseless(String),
     /// The text can't be edited here; the entry is for an editor.
     ByHand {
         /// The line, from 1; 0 is unknown.
         line: u32,
-        /// The reason.
         why: String,
-        /// The entry.
         entry: String,
     },
     /// The changed policy has these errors, or fails these tests.

@@ -23,7 +23,7 @@ const ANY_SITE: &str = "sites: [{ hosts: [robots.txt], default: true, \
 
 /// What logs are judged by.
 #[derive(Debug)]
-pub struct Basis {
+pub(crate) struct Basis {
     policy: Policy,
     /// The robots.txt of the origin, for sites that take rules from there.
     origin_file: Option<Bytes>,
@@ -45,12 +45,12 @@ pub(super) struct Rules {
 impl Basis {
     /// The policy as it is, in force before the first line. `origin_file` is the robots.txt of the
     /// origin, for sites that take rules from there.
-    pub fn of(policy: Policy, origin_file: Option<Bytes>) -> Self {
+    pub(crate) fn of(policy: Policy, origin_file: Option<Bytes>) -> Self {
         Self { policy, origin_file, editions: Vec::new() }
     }
 
     /// The treatment that the policy wants, by the editions that were in force.
-    pub fn with_history(mut policy: Policy, editions: Vec<Edition>) -> Self {
+    pub(crate) fn with_history(mut policy: Policy, editions: Vec<Edition>) -> Self {
         for site in &mut policy.sites {
             let is_known = editions.iter().any(|edition| edition.site.as_str() == site.name());
             if is_known {
@@ -62,20 +62,16 @@ impl Basis {
     }
 
     /// A robots.txt for every host, without a policy.
-    ///
-    /// # Errors
-    /// Never; the policy is a constant.
-    pub fn of_robots_txt(file: Bytes) -> Result<Self, policy::Findings> {
+    pub(crate) fn of_robots_txt(file: Bytes) -> Result<Self, policy::Findings> {
         Ok(Self::of(ANY_SITE.parse()?, Some(file)))
     }
 
     /// Whether a request without a host has a site.
-    pub fn has_default(&self) -> bool {
+    pub(crate) fn has_default(&self) -> bool {
         self.policy.sites.iter().any(|site| site.default)
     }
 
-    /// The host of the only site.
-    pub fn only_host(&self) -> Option<String> {
+    pub(crate) fn only_host(&self) -> Option<String> {
         let [site] = self.policy.sites.as_slice() else { return None };
         site.hosts.iter().find_map(|host| match host {
             policy::Host::Exact(host) => Some(host.clone()),
@@ -84,7 +80,7 @@ impl Basis {
     }
 
     /// The sites whose rules come from an origin that is not known here.
-    pub fn unknown_origins(&self) -> Vec<&str> {
+    pub(crate) fn unknown_origins(&self) -> Vec<&str> {
         let is_unknown = |site: &&policy::Site| {
             let name = site.name();
             site.robots_txt.source != Source::Policy
@@ -95,8 +91,6 @@ impl Basis {
     }
 
     /// The gate, with the findings about the origin's file.
-    /// # Errors
-    /// The gate can't be set up.
     pub(super) fn rules(mut self) -> Result<(Rules, Vec<Diagnostic>), Error> {
         // Without the origin's file, the policy's groups judge.
         let origin = self.origin_file.take().map(OriginFile::Present);

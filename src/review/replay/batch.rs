@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The longest line, in octets. Every request line that a server accepts fits.
-pub const MOST_LINE: usize = 1 << 20;
+pub(crate) const MOST_LINE: usize = 1 << 20;
 /// The octets of a line that an example shows.
 const EXAMPLE: usize = 160;
 /// The mark of a span in the arena, and the start of a span without text.
@@ -81,14 +81,12 @@ pub(super) struct Span {
 impl Span {
     const NONE: Self = Self { start: ABSENT, length: 0 };
 
-    /// Whether there is a text.
     pub(super) const fn is_some(self) -> bool {
         self.start != ABSENT
     }
 }
 
 impl Batch {
-    /// The rows of a block.
     pub(super) fn of(block: Block) -> Self {
         let Block { text, from, line, too_long, format, mut header } = block;
         let mut batch = Self { lines: too_long, ..Self::default() };

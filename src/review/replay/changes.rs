@@ -14,18 +14,17 @@ const OTHER: &str = "…";
 
 /// The requests that another policy treats otherwise.
 #[derive(Debug, Default)]
-pub struct Changes(BTreeMap<Key, Change>);
+pub(crate) struct Changes(BTreeMap<Key, Change>);
 
 /// Site, name, claimant, before, after.
 type Key = (String, String, Claimant, Verdict, Verdict);
 
 /// Requests of one crawler whose treatment changes alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
-    /// The number.
-    pub requests: u64,
+pub(crate) struct Change {
+    pub(crate) requests: u64,
     /// The first paths.
-    pub paths: Vec<String>,
+    pub(crate) paths: Vec<String>,
 }
 
 impl Changes {
@@ -51,7 +50,7 @@ impl Changes {
     }
 
     /// The changes, most requests first: site, client name, before, after.
-    pub fn rows(&self) -> Vec<(&str, Client<'_>, Verdict, Verdict, &Change)> {
+    pub(crate) fn rows(&self) -> Vec<(&str, Client<'_>, Verdict, Verdict, &Change)> {
         let rows = self.0.iter();
         let mut rows: Vec<_> = rows
             .map(|((site, name, claimant, before, after), change)| {

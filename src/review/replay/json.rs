@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The outcome as JSON lines: crawlers, rules, paths, days, changes, the total.
-pub fn json_lines(tally: &Tally, changes: Option<&Changes>) -> String {
+pub(crate) fn json_lines(tally: &Tally, changes: Option<&Changes>) -> String {
     let mut out = String::new();
     let mut line = |line: Value| out.push_str(&format!("{line}\n"));
     for (site, client, one) in tally.crawlers() {
@@ -102,7 +102,6 @@ fn crawler(site: &str, client: Client<'_>, one: &Crawler) -> Value {
     with_standing(row, client)
 }
 
-/// The row, with the standing of impostors.
 fn with_standing(mut row: Value, client: Client<'_>) -> Value {
     if let Some(standing) = client.claimant.standing() {
         row["standing"] = standing.into();

@@ -30,11 +30,11 @@ use super::{
 const KEPT_CLAIMS: usize = 16_384;
 
 /// What takes the records of violations.
-pub type TakeRecord<'a> = dyn FnMut(&Violation) -> io::Result<()> + 'a;
+pub(crate) type TakeRecord<'a> = dyn FnMut(&Violation) -> io::Result<()> + 'a;
 
 /// Why a replay ended early.
 #[derive(Debug)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// A log can't be read.
     Log(Failure),
     /// A line has no host, and no site takes it; the name of the log and the line.
@@ -43,15 +43,13 @@ pub enum Stop {
     Output(io::Error),
 }
 
-/// The judgement of logs.
 #[derive(Debug)]
-pub struct Judge {
+pub(crate) struct Judge {
     rules: Rules,
     /// Another policy on the same requests.
     against: Option<(Rules, Changes)>,
     /// The host of a line without one.
     host: Option<String>,
-    /// Whether a line needs a host.
     needs_host: bool,
     clients: Clients,
     /// The time of the last row. The time of a judgement never goes back.
@@ -68,10 +66,7 @@ impl From<Failure> for Stop {
 impl Judge {
     /// A judgement by `basis`, and by another one to compare. `host` is the host of lines without one.
     /// The findings are those about files of origins.
-    ///
-    /// # Errors
-    /// A gate can't be set up.
-    pub fn new(
+    pub(crate) fn new(
         basis: Basis,
         against: Option<Basis>,
         host: Option<String>,
@@ -98,10 +93,7 @@ impl Judge {
 
     /// Judges logs to their end. `record` gets each violation; without it none is made. `progress` is
     /// called now and then.
-    ///
-    /// # Errors
-    /// A log can't be read, a line belongs to no site, or a record can't be written.
-    pub fn run(
+    pub(crate) fn run(
         mut self,
         mut logs: Logs,
         mut record: Option<&mut TakeRecord<'_>>,

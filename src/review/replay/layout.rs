@@ -20,7 +20,7 @@ use super::{
 
 /// The outcome as a document with up to `most` rows in a table. `basis` says what the logs were judged
 /// by, `remarks` what to know about it.
-pub fn document(
+pub(crate) fn document(
     tally: &Tally,
     changes: Option<(&Changes, &str)>,
     basis: &str,

@@ -31,16 +31,15 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// A log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum Source {
     /// A file, perhaps compressed by gzip or zstd.
     File(PathBuf),
-    /// Standard input, perhaps compressed.
     StandardInput,
 }
 
 /// A log that can't be read.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// Occurs when a log can't be opened or read, with its name.
     Unreadable(String, io::Error),
     /// Occurs when the format of a log can't be told, with its name and its first line.
@@ -58,7 +57,6 @@ pub(super) struct Log {
     opened: Option<Box<dyn Read + Send>>,
 }
 
-/// The blocks of a log.
 pub(super) struct Blocks {
     input: Box<dyn Read + Send>,
     format: Arc<Format>,
@@ -87,7 +85,7 @@ impl fmt::Display for Failure {
 
 impl Source {
     /// The name for messages.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Self::File(path) => escape::path(path),
             Self::StandardInput => "standard input".to_owned(),

@@ -21,14 +21,14 @@ use super::{
 
 /// How far lines may stand from the place that their time gives them: a server logs a request when it
 /// ends, and several processes write one file.
-pub const WINDOW: i64 = 60 * 1_000_000;
+pub(crate) const WINDOW: i64 = 60 * 1_000_000;
 /// The octets of rows that wait for their time. Beyond, the window is shorter.
-pub const MOST_PENDING: usize = 128 << 20;
+pub(crate) const MOST_PENDING: usize = 128 << 20;
 /// The blocks of one log that wait.
 const AHEAD: usize = 4;
 
 /// Logs that are read as one.
-pub struct Logs {
+pub(crate) struct Logs {
     waiting: Vec<(usize, Log)>,
     open: Vec<Stream>,
     /// Batches by the place of their next row, which has this number.
@@ -42,11 +42,10 @@ pub struct Logs {
 
 /// The octets that are read, of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Read so far.
-    pub read: u64,
+pub(crate) struct Progress {
+    pub(crate) read: u64,
     /// All; 0 if that isn't known.
-    pub size: u64,
+    pub(crate) size: u64,
 }
 
 /// An open log.
@@ -70,10 +69,7 @@ pub(super) enum Item<'b> {
 
 impl Logs {
     /// Opens logs. `format` is that of all; else each one's is told by its first lines.
-    ///
-    /// # Errors
-    /// A log can't be read, or its format isn't known.
-    pub fn open(
+    pub(crate) fn open(
         sources: Vec<Source>,
         format: Option<Format>,
         threads: NonZero<usize>,
@@ -106,7 +102,7 @@ impl Logs {
     }
 
     /// The names of formats, each with the number of logs that have it.
-    pub fn formats(&self) -> Vec<(String, usize)> {
+    pub(crate) fn formats(&self) -> Vec<(String, usize)> {
         let mut formats: Vec<(String, usize)> = Vec::new();
         for (_, log) in &self.waiting {
             match formats.iter_mut().find(|(name, _)| name == log.format.name()) {
@@ -122,8 +118,7 @@ impl Logs {
         Arc::clone(&self.names)
     }
 
-    /// The octets that are read, of all.
-    pub fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Progress {
         Progress { read: self.read.load(Ordering::Relaxed), size: self.size }
     }
 

@@ -29,15 +29,13 @@ mod user_agents;
 #[cfg(test)]
 mod tests;
 
-pub use self::{
+pub(crate) use self::{
     basis::Basis,
-    batch::MOST_LINE,
-    changes::{Change, Changes},
+    changes::Changes,
     json::json_lines,
-    judge::{Judge, Stop, TakeRecord},
+    judge::{Judge, Stop},
     layout::document,
     log_file::{Failure, Source},
-    merge::{Logs, MOST_PENDING, Progress, WINDOW},
-    totals::{Client, MOST_NAMES, MOST_PATHS, Tally},
-    treatment::Verdict,
+    merge::{Logs, Progress},
+    totals::Tally,
 };

@@ -21,27 +21,26 @@ use super::{
 };
 
 /// The most names of a site that only clients use. Others are counted together.
-pub const MOST_NAMES: usize = 10_000;
+pub(crate) const MOST_NAMES: usize = 10_000;
 /// The most paths that are counted by themselves. Others are counted together.
-pub const MOST_PATHS: usize = 100_000;
+pub(crate) const MOST_PATHS: usize = 100_000;
 /// The name of what is counted together.
 pub(super) const OTHER: &str = "…";
 const DAY: i64 = 86_400;
 
 /// What is counted about logs.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// The lines that are not empty.
-    pub lines: u64,
+    pub(crate) lines: u64,
     /// The requests that were judged, and those of people.
-    pub parsed: u64,
-    /// The requests of people.
-    pub people: u64,
+    pub(crate) parsed: u64,
+    pub(crate) people: u64,
     /// The lines that came more than the window too late. They are judged at the time of the line
     /// before.
-    pub late: u64,
+    pub(crate) late: u64,
     /// The time of the first and of the last request.
-    pub span: Option<(Timestamp, Timestamp)>,
+    pub(crate) span: Option<(Timestamp, Timestamp)>,
     pub(super) days: BTreeMap<i64, Day>,
     pub(super) malformed: BTreeMap<&'static str, Malformed>,
     sites: Vec<Site>,
@@ -85,11 +84,11 @@ pub(super) struct Crawler {
 
 /// A client name, or its impostors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Client<'a> {
+pub(crate) struct Client<'a> {
     /// The product token; empty for none.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// Who the requests count for.
-    pub claimant: Claimant,
+    pub(crate) claimant: Claimant,
 }
 
 /// One day (UTC).
@@ -118,7 +117,6 @@ impl Tally {
         Self { sites: sites.collect(), ..Self::default() }
     }
 
-    /// Adds a request.
     pub(super) fn add(&mut self, past: &Past<'_>, verdict: Verdict, target: &[u8], now: Timestamp) {
         let Some(counted) = &past.counted else { return self.add_person(now) };
         let day = self.day(now);
@@ -130,7 +128,6 @@ impl Tally {
         }
     }
 
-    /// Adds a request of a person.
     pub(super) fn add_person(&mut self, now: Timestamp) {
         self.people += 1;
         self.day(now).people += 1;
@@ -276,7 +273,7 @@ impl Tally {
     }
 
     /// The lines that could not be judged.
-    pub fn malformed(&self) -> u64 {
+    pub(crate) fn malformed(&self) -> u64 {
         self.malformed.values().map(|one| one.count).sum()
     }
 
@@ -292,8 +289,7 @@ impl Tally {
         crawlers.flat_map(HashMap::values).filter(is_search).map(|one| one.requests).sum()
     }
 
-    /// The violations.
-    pub fn violations(&self) -> u64 {
+    pub(crate) fn violations(&self) -> u64 {
         self.days.values().map(|day| day.violations).sum()
     }
 }

@@ -7,12 +7,10 @@ use crate::{
 };
 
 words! {
-    /// The treatment of a request.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    pub enum Verdict {
+    pub(crate) enum Verdict {
         /// Not judged: a person, or a request that the proxy refuses.
         NotJudged = "not judged",
-        /// Allowed by the rules.
         Allow = "allow",
         /// Allowed by an edition that the crawler may still use.
         Grace = "grace",
@@ -20,11 +18,8 @@ words! {
         Form = "other form",
         /// Beyond a rate limit: no violation.
         Limit = "limit",
-        /// Logged.
         Log = "log",
-        /// Throttled.
         Throttle = "throttle",
-        /// Blocked.
         Block = "block",
     }
 }

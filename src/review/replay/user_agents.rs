@@ -29,7 +29,6 @@ pub(super) struct Known {
 }
 
 impl Clients {
-    /// What is known about a User-Agent.
     pub(super) fn of(&mut self, user_agent: &[u8]) -> &mut Known {
         if self.known.len() >= KEPT && !self.known.contains_key(user_agent) {
             self.known.clear();

@@ -14,7 +14,7 @@ const LEAST_DAYS: i64 = 90;
 
 /// Periods of the same length, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Axis {
+pub(crate) struct Axis {
     first: i64,
     step: i64,
     count: usize,
@@ -43,49 +43,47 @@ impl Axis {
     }
 
     /// The number of bars before the first counts. They are unknown, and not zero.
-    pub fn uncounted(&self) -> usize {
+    pub(crate) fn uncounted(&self) -> usize {
         let before = self.counted_from.saturating_sub(self.first).div_euclid(self.step);
         usize::try_from(before).unwrap_or(0).min(self.count)
     }
 
-    /// The number of bars.
-    pub const fn count(&self) -> usize {
+    pub(crate) const fn count(&self) -> usize {
         self.count
     }
 
     /// The bar of a time.
-    pub fn bar(&self, time: Timestamp) -> Option<usize> {
+    pub(crate) fn bar(&self, time: Timestamp) -> Option<usize> {
         let at = (time.as_millisecond() - self.first).div_euclid(self.step);
         usize::try_from(at).ok().filter(|&at| at < self.count)
     }
 
-    /// The start of a bar.
-    pub fn start(&self, bar: usize) -> Timestamp {
+    pub(crate) fn start(&self, bar: usize) -> Timestamp {
         let start = self.first + self.step * i64::try_from(bar).unwrap_or(0);
         Timestamp::from_millisecond(start).unwrap_or(Timestamp::MIN)
     }
 
     /// Whether only a part of the period of a bar is in the span.
-    pub fn is_partial(&self, bar: usize) -> bool {
+    pub(crate) fn is_partial(&self, bar: usize) -> bool {
         let [start, end] = [bar, bar + 1].map(|bar| self.start(bar).as_millisecond());
         start < self.span.0 || self.span.1 < end
     }
 
     /// The name of a bar: `Sun 2026-11-15`, `2026-11-15 10:00`.
-    pub fn name(&self, bar: usize) -> String {
+    pub(crate) fn name(&self, bar: usize) -> String {
         let start = self.start(bar);
         if self.is_hours() { start.strftime("%F %H:%M") } else { start.strftime("%a %F") }
             .to_string()
     }
 
     /// The name of a bar where there is little room: `Nov 15`, `10:00`.
-    pub fn short_name(&self, bar: usize) -> String {
+    pub(crate) fn short_name(&self, bar: usize) -> String {
         let format = if self.is_hours() { "%H:%M" } else { "%b %-d" };
         self.start(bar).strftime(format).to_string()
     }
 
     /// The length of a bar: `day`, `2 hours`.
-    pub fn period(&self) -> String {
+    pub(crate) fn period(&self) -> String {
         let (unit, name) = if self.is_hours() { (HOUR, "hour") } else { (DAY, "day") };
         match self.step / unit {
             1 => name.to_owned(),

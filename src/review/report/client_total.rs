@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// By what counts are told apart for tallies. The first is the name.
-pub const TALLIED_BY: [Dimension; 7] = [
+pub(crate) const TALLIED_BY: [Dimension; 7] = [
     Dimension::ProductToken,
     Dimension::Class,
     Dimension::Standing,
@@ -34,46 +34,43 @@ const UNJUDGED: [Reason; 3] = [Reason::Off, Reason::Unbound, Reason::Unknown];
 
 /// Requests, and the violations among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Count {
-    /// All requests.
-    pub requests: u64,
-    /// Violations.
-    pub violations: u64,
+pub(crate) struct Count {
+    pub(crate) requests: u64,
+    pub(crate) violations: u64,
 }
 
 /// The requests of one client name, or of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// All requests.
-    pub all: Count,
+pub(crate) struct Tally {
+    pub(crate) all: Count,
     /// Fetches of robots.txt.
-    pub fetches: u64,
+    pub(crate) fetches: u64,
     /// Requests that were blocked or throttled.
-    pub refused: u64,
+    pub(crate) refused: u64,
     /// Violations by a client that never fetched robots.txt.
-    pub never: u64,
+    pub(crate) never: u64,
     /// Violations by a client that had fetched an older edition.
-    pub older: u64,
+    pub(crate) older: u64,
     /// Violations by a client that had fetched this edition, and went on.
-    pub current: u64,
+    pub(crate) current: u64,
     /// Requests for other forms of closed paths, which are no violations.
-    pub forms: u64,
+    pub(crate) forms: u64,
     /// Requests beyond a limit of the operator, which are no violations.
-    pub limited: u64,
+    pub(crate) limited: u64,
     /// Requests by clients that evidence confirmed.
-    pub confirmed: u64,
+    pub(crate) confirmed: u64,
     /// Requests of impostors.
-    pub contradicted: u64,
+    pub(crate) contradicted: u64,
     /// Violations of impostors. They have read nothing in the crawler's name.
-    pub contradicted_violations: u64,
+    pub(crate) contradicted_violations: u64,
     /// Requests that came sooner than a pace allows.
-    pub too_soon: u64,
+    pub(crate) too_soon: u64,
     /// The requests that rules were applied to, without those that evidence contradicted.
-    pub judged: u64,
+    pub(crate) judged: u64,
     /// Those of them that the rules disallow, or that came too soon.
-    pub broken: u64,
+    pub(crate) broken: u64,
     /// Violations by the code of their reason.
-    pub reasons: BTreeMap<Text, u64>,
+    pub(crate) reasons: BTreeMap<Text, u64>,
     /// Requests by the class of the client.
     classes: BTreeMap<Text, u64>,
 }
@@ -144,24 +141,23 @@ impl Tally {
         json!({ "never": self.never, "older": self.older, "current": self.current })
     }
 
-    /// The requests by the class of the client.
-    pub fn classes(&self) -> impl Iterator<Item = (&Text, u64)> {
+    pub(crate) fn classes(&self) -> impl Iterator<Item = (&Text, u64)> {
         self.classes.iter().map(|(class, requests)| (class, *requests))
     }
 
     /// The class of most of its requests.
-    pub fn class(&self) -> Option<&Text> {
+    pub(crate) fn class(&self) -> Option<&Text> {
         let most = self.classes.iter().max_by_key(|(class, requests)| (**requests, *class));
         most.map(|(class, _)| class)
     }
 
     /// Requests whose claim nothing confirms or contradicts.
-    pub const fn open(&self) -> u64 {
+    pub(crate) const fn open(&self) -> u64 {
         self.own().saturating_sub(self.confirmed)
     }
 
     /// Requests that its operator answers for: all but those that evidence contradicted.
-    pub const fn own(&self) -> u64 {
+    pub(crate) const fn own(&self) -> u64 {
         self.all.requests.saturating_sub(self.contradicted)
     }
 }

@@ -2,42 +2,36 @@
 
 use super::number::grouped;
 
-/// A document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
-    /// The title.
-    pub title: String,
+pub(crate) struct Document {
+    pub(crate) title: String,
     /// Sentences below the title.
-    pub lead: Vec<String>,
-    /// The parts.
-    pub sections: Vec<Section>,
+    pub(crate) lead: Vec<String>,
+    pub(crate) sections: Vec<Section>,
 }
 
 /// A part of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// The heading.
-    pub heading: String,
+pub(crate) struct Section {
+    pub(crate) heading: String,
     /// The table; without rows, [`Self::remarks`] say why.
-    pub table: Table,
+    pub(crate) table: Table,
     /// Sentences below the table.
-    pub remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
-/// A table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
-    /// The headings of the columns.
-    pub headings: Vec<&'static str>,
+pub(crate) struct Table {
+    pub(crate) headings: Vec<&'static str>,
     /// The rows; each has a cell for every column. All cells of a column are of one kind.
-    pub rows: Vec<Vec<Cell>>,
+    pub(crate) rows: Vec<Vec<Cell>>,
     /// The number of further rows that are not here.
-    pub more: usize,
+    pub(crate) more: usize,
 }
 
 /// A cell. Foreign text in it is escaped for one line; each format adds its own escapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cell {
+pub(crate) enum Cell {
     /// A name. Those of the first column have all the room that the others leave.
     Text(String),
     /// A rule or a path, shown letter by letter.
@@ -52,34 +46,31 @@ pub enum Cell {
 
 impl Cell {
     /// A rule or a path.
-    pub fn code(text: impl Into<String>) -> Self {
+    pub(crate) fn code(text: impl Into<String>) -> Self {
         Self::Code(text.into())
     }
 
     /// A number in words: `12%`, `new`.
-    pub fn number(text: impl Into<String>) -> Self {
+    pub(crate) fn number(text: impl Into<String>) -> Self {
         Self::Number(text.into())
     }
 
-    /// Whether it is a number.
-    pub const fn is_number(&self) -> bool {
+    pub(crate) const fn is_number(&self) -> bool {
         matches!(self, Self::Number(_))
     }
 
-    /// Whether it is a bar.
-    pub const fn is_bar(&self) -> bool {
+    pub(crate) const fn is_bar(&self) -> bool {
         matches!(self, Self::Bar(..))
     }
 
-    /// Whether it is a chart.
-    pub const fn is_chart(&self) -> bool {
+    pub(crate) const fn is_chart(&self) -> bool {
         matches!(self, Self::Bar(..) | Self::Trend(_))
     }
 }
 
 impl Table {
     /// A table with the first rows, up to `most`; the rest is counted.
-    pub fn new<const N: usize>(
+    pub(crate) fn new<const N: usize>(
         headings: [&'static str; N],
         most: usize,
         rows: impl IntoIterator<Item = [Cell; N]>,
@@ -90,20 +81,18 @@ impl Table {
     }
 
     /// The headings, each with the first cell of its column. Without rows there are none.
-    pub fn columns(&self) -> impl Iterator<Item = (&'static str, &Cell)> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (&'static str, &Cell)> {
         let first = self.rows.first().map(Vec::as_slice).unwrap_or_default();
         self.headings.iter().copied().zip(first)
     }
 }
 
 impl Section {
-    /// A part without remarks.
-    pub fn new(heading: impl Into<String>, table: Table) -> Self {
+    pub(crate) fn new(heading: impl Into<String>, table: Table) -> Self {
         Self { heading: heading.into(), table, remarks: Vec::new() }
     }
 
-    /// With a sentence below the table.
-    pub fn remark(mut self, sentence: impl Into<String>) -> Self {
+    pub(crate) fn remark(mut self, sentence: impl Into<String>) -> Self {
         self.remarks.push(sentence.into());
         self
     }

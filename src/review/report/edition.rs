@@ -7,28 +7,22 @@ use crate::{formats::robots, records::record::Edition};
 
 /// An edition that was published, with its period in force.
 #[derive(Debug, Serialize)]
-pub struct EditionRow {
-    /// The site.
-    pub site: String,
-    /// The id.
-    pub edition: String,
-    /// The hash of the bytes.
-    pub sha256: String,
+pub(crate) struct EditionRow {
+    pub(crate) site: String,
+    pub(crate) edition: String,
+    pub(crate) sha256: String,
     /// Whose rules they are.
-    pub source: String,
+    pub(crate) source: String,
     /// The start of the period.
-    pub from: String,
+    pub(crate) from: String,
     /// Its end; `None` while it is in force.
-    pub until: Option<String>,
-    /// The number of bytes.
-    pub bytes: usize,
-    /// The number of rules.
-    pub rules: usize,
+    pub(crate) until: Option<String>,
+    pub(crate) bytes: usize,
+    pub(crate) rules: usize,
 }
 
 impl EditionRow {
-    /// The row of an edition of the database.
-    pub fn of(edition: &Edition) -> Self {
+    pub(crate) fn of(edition: &Edition) -> Self {
         let time = |at: Timestamp| format!("{at:.0}");
         Self {
             site: edition.site.to_string(),

@@ -14,64 +14,53 @@ const CUT: char = '…';
 
 /// The place where text is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Screen {
+pub(crate) struct Screen {
     /// Its columns; `None` for a pipe or a file, where nothing is cut.
-    pub width: Option<usize>,
-    /// Whether it shows colours.
-    pub has_colours: bool,
+    pub(crate) width: Option<usize>,
+    pub(crate) has_colours: bool,
 }
 
-/// A column.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
-    /// The heading.
-    pub heading: &'static str,
+pub(crate) struct Column {
+    pub(crate) heading: &'static str,
     /// The order in which columns get room; one with 0 always gets some.
-    pub rank: u8,
+    pub(crate) rank: u8,
     /// The width with which a long column is still of use.
-    pub least: usize,
+    pub(crate) least: usize,
     /// Whether its cells stand to the right.
-    pub is_number: bool,
+    pub(crate) is_number: bool,
 }
 
 impl Column {
-    /// A column of texts.
-    pub const fn text(heading: &'static str, rank: u8, least: usize) -> Self {
+    pub(crate) const fn text(heading: &'static str, rank: u8, least: usize) -> Self {
         Self { heading, rank, least, is_number: false }
     }
 
-    /// A column of numbers.
-    pub const fn number(heading: &'static str, rank: u8, least: usize) -> Self {
+    pub(crate) const fn number(heading: &'static str, rank: u8, least: usize) -> Self {
         Self { heading, rank, least, is_number: true }
     }
 }
 
-/// A cell.
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
-    /// The text.
-    pub text: String,
+pub(crate) struct Cell {
+    pub(crate) text: String,
     /// The characters at the end that stay when the cell is cut.
-    pub kept_end: usize,
-    /// The colour.
-    pub colour: Colour,
+    pub(crate) kept_end: usize,
+    pub(crate) colour: Colour,
 }
 
-/// The colour of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Colour {
+pub(crate) enum Colour {
     /// That of the other text.
     #[default]
     None,
-    /// Yellow.
     Yellow,
-    /// Red.
     Red,
 }
 
 /// The columns that are shown, with their widths.
 #[derive(Debug)]
-pub struct Grid {
+pub(crate) struct Grid {
     columns: Vec<(usize, Column, usize)>,
     is_cut: bool,
     has_colours: bool,
@@ -86,7 +75,7 @@ impl From<String> for Cell {
 impl Grid {
     /// The columns for these rows. Without a width, nothing is left out and nothing is cut. With
     /// `more_rows`, rows will follow that are not known yet.
-    pub fn fit(
+    pub(crate) fn fit(
         columns: &[Column],
         rows: &[Vec<Cell>],
         Screen { width, has_colours }: Screen,
@@ -105,31 +94,29 @@ impl Grid {
     }
 
     /// The heading and these rows, a line for each.
-    pub fn text(&self, rows: &[Vec<Cell>]) -> String {
+    pub(crate) fn text(&self, rows: &[Vec<Cell>]) -> String {
         let rows = rows.iter().map(|row| self.line(row));
         iter::once(self.heading()).chain(rows).map(|line| line + "\n").collect()
     }
 
     /// Whether these columns fit the width uncut.
-    pub fn fits(columns: &[Column], rows: &[Vec<Cell>], width: usize) -> bool {
+    pub(crate) fn fits(columns: &[Column], rows: &[Vec<Cell>], width: usize) -> bool {
         let natural = natural(columns, rows, false);
         natural.iter().sum::<usize>() + GAP * natural.len().saturating_sub(1) <= width
     }
 
-    /// The line of headings.
-    pub fn headings(&self) -> String {
+    pub(crate) fn headings(&self) -> String {
         let cells = self.columns.iter().map(|(_, column, _)| Cell::from(column.heading.to_owned()));
         self.join(cells.collect::<Vec<_>>().iter())
     }
 
     /// The line of headings, set off from the rows.
-    pub fn heading(&self) -> String {
+    pub(crate) fn heading(&self) -> String {
         let line = self.headings();
         if self.has_colours { format!("\x1b[1m{line}\x1b[0m") } else { line }
     }
 
-    /// The line of a row.
-    pub fn line(&self, row: &[Cell]) -> String {
+    pub(crate) fn line(&self, row: &[Cell]) -> String {
         self.join(self.columns.iter().filter_map(|(at, ..)| row.get(*at)))
     }
 

@@ -18,8 +18,7 @@ struct Page<'d> {
     document: &'d Document,
 }
 
-/// The document as HTML.
-pub fn html(document: &Document) -> String {
+pub(crate) fn html(document: &Document) -> String {
     // Writing into a string can't fail.
     Page { document }.render().map(|page| page + "\n").unwrap_or_default()
 }

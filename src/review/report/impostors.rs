@@ -22,20 +22,18 @@ const NETWORKS: usize = 5;
 
 /// The requests of all impostors of one crawler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Impostors {
+pub(crate) struct Impostors {
     /// The crawler whose name they use.
-    pub product_token: String,
+    pub(crate) product_token: String,
     /// Their requests in the span.
-    pub requests: u64,
-    /// Those that are violations.
-    pub violations: u64,
+    pub(crate) requests: u64,
+    pub(crate) violations: u64,
     /// The first hour in which some came, as far as counts are kept.
     #[serde(serialize_with = "hour")]
-    pub since: Option<Timestamp>,
+    pub(crate) since: Option<Timestamp>,
     /// The networks with the most violations in the span. Other requests are not counted by network.
-    pub networks: Vec<(String, u64)>,
-    /// How many others there are.
-    pub more_networks: usize,
+    pub(crate) networks: Vec<(String, u64)>,
+    pub(crate) more_networks: usize,
 }
 
 fn hour<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -44,10 +42,7 @@ fn hour<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S
 
 impl Impostors {
     /// The impostors of each crawler in a span, at one site or at all, the most requests first.
-    ///
-    /// # Errors
-    /// The database is unreadable.
-    pub fn all(store: &Store, span: Span, site: Option<&str>) -> Result<Vec<Self>, Error> {
+    pub(crate) fn all(store: &Store, span: Span, site: Option<&str>) -> Result<Vec<Self>, Error> {
         let site = site.map(str::to_owned);
         let claimant = Some(Claimant::Impostor);
         let question = Question { claimant, site, ..span.question() };
@@ -74,8 +69,7 @@ impl Impostors {
         Ok(all)
     }
 
-    /// A table of them.
-    pub fn section(all: &[Self]) -> Section {
+    pub(crate) fn section(all: &[Self]) -> Section {
         let headings =
             ["claims to be", "requests", "violations", "first seen", "networks with violations"];
         let remark = match all.is_empty() {

@@ -9,8 +9,7 @@ use super::{
 /// The columns of a bar.
 const BAR: usize = 12;
 
-/// The document as Markdown.
-pub fn markdown(document: &Document) -> String {
+pub(crate) fn markdown(document: &Document) -> String {
     let mut out = format!("# {}\n", escape(&document.title));
     for sentence in &document.lead {
         out.push_str(&format!("\n{}\n", escape(sentence)));

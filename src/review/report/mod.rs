@@ -8,7 +8,7 @@
 //! May use: counts, record, tally, text, violations, robots, crawlers, enforce, policy,
 //! escape, version. Must not know: clocks, files, the network, the place that a document goes to.
 
-pub use self::{
+pub(crate) use self::{
     axis::Axis,
     client_total::{Count, TALLIED_BY, Tally},
     document::{Cell, Document, Section, Table},
@@ -21,12 +21,12 @@ pub use self::{
     terminal::text,
 };
 
-pub mod bundle; // the evidence of violations, as files that verify alone
-pub mod grid; // rows of cells that fit a width
-pub mod number; // numbers as people read them
-pub mod review; // a span of time against the one before
-pub mod score; // the scorecard of one crawler
-pub mod terms; // the terms of a question: names, times, patterns, ids
+pub(crate) mod bundle; // the evidence of violations, as files that verify alone
+pub(crate) mod grid; // rows of cells that fit a width
+pub(crate) mod number; // numbers as people read them
+pub(crate) mod review; // a span of time against the one before
+pub(crate) mod score; // the scorecard of one crawler
+pub(crate) mod terms; // the terms of a question: names, times, patterns, ids
 
 mod axis; // the bars of a chart over time
 mod bars; // small bars of block characters

@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 /// With groups of three digits: `12,345`.
-pub fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 2);
     for (at, digit) in digits.chars().enumerate() {
@@ -14,7 +14,7 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// A part of a whole in percent, with one decimal where it is small; `-` of nothing.
-pub fn share(part: u64, whole: u64) -> String {
+pub(crate) fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
     }
@@ -29,7 +29,7 @@ pub fn share(part: u64, whole: u64) -> String {
 }
 
 /// The change to now from before: `+12%`, `new`, `same`.
-pub fn change(now: u64, before: u64) -> String {
+pub(crate) fn change(now: u64, before: u64) -> String {
     if now == before {
         return if now == 0 { "-" } else { "same" }.to_owned();
     }
@@ -47,7 +47,7 @@ pub fn change(now: u64, before: u64) -> String {
 }
 
 /// A part of a whole in whole percent, as the length of a bar: something is never an empty bar.
-pub fn percent(part: u64, whole: u64) -> u64 {
+pub(crate) fn percent(part: u64, whole: u64) -> u64 {
     if part == 0 || whole == 0 {
         return 0;
     }
@@ -56,18 +56,18 @@ pub fn percent(part: u64, whole: u64) -> u64 {
 }
 
 /// How many times one number is the other, with two decimals; `None` of nothing.
-pub fn quotient(number: u64, by: u64) -> Option<f64> {
+pub(crate) fn quotient(number: u64, by: u64) -> Option<f64> {
     (by > 0).then(|| (number as f64 / by as f64 * 100.0).round() / 100.0)
 }
 
 /// How many times one number is the other, with one decimal where it is small: `4,115`, `1.5`.
-pub fn ratio(number: u64, by: u64) -> Option<String> {
+pub(crate) fn ratio(number: u64, by: u64) -> Option<String> {
     let ratio = quotient(number, by)?;
     Some(if ratio < 9.95 { format!("{ratio:.1}") } else { grouped(ratio.round() as u64) })
 }
 
 /// A number with its noun: `1 violation`, `2 violations`.
-pub fn count(number: u64, noun: &str) -> String {
+pub(crate) fn count(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(number))
 }

@@ -15,19 +15,19 @@ const MOST_HOURS: i64 = 49;
 /// A span of time. Counts are kept by hour, so it begins and ends with an hour; the present hour
 /// counts as far as it went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// The start of the first hour.
-    pub from: Timestamp,
+    pub(crate) from: Timestamp,
     /// The end: of the last hour, or now if that hour runs.
-    pub until: Timestamp,
+    pub(crate) until: Timestamp,
     /// The start of the span before, which ends with `from`.
-    pub before: Timestamp,
+    pub(crate) before: Timestamp,
     hours: i64,
 }
 
 impl Span {
     /// The hours that a span touches.
-    pub fn new(since: Timestamp, until: Timestamp, now: Timestamp) -> Self {
+    pub(crate) fn new(since: Timestamp, until: Timestamp, now: Timestamp) -> Self {
         let first = Hour::of(since).as_millisecond();
         let last = Hour::of(until - SignedDuration::from_nanos(1)).as_millisecond().max(first);
         let time = |millisecond| Timestamp::from_millisecond(millisecond).ok();
@@ -42,38 +42,36 @@ impl Span {
     }
 
     /// How many hours it has, the one that runs included.
-    pub const fn hours(&self) -> u64 {
+    pub(crate) const fn hours(&self) -> u64 {
         self.hours.unsigned_abs()
     }
 
     /// The period by which times are told apart.
-    pub const fn period(&self) -> Dimension {
+    pub(crate) const fn period(&self) -> Dimension {
         if self.hours <= MOST_HOURS { Dimension::Hour } else { Dimension::Day }
     }
 
-    /// A question about this span.
-    pub fn question(&self) -> Question {
+    pub(crate) fn question(&self) -> Question {
         Question { since: self.from, until: self.until, ..Question::default() }
     }
 
-    /// A question about the span before.
-    pub fn question_before(&self) -> Question {
+    pub(crate) fn question_before(&self) -> Question {
         Question { since: self.before, until: self.from, ..Question::default() }
     }
 
     /// Whether the span before has counts to compare with, by the first hour that has any.
-    pub fn is_compared(&self, first_counts: Option<Timestamp>) -> bool {
+    pub(crate) fn is_compared(&self, first_counts: Option<Timestamp>) -> bool {
         first_counts.is_some_and(|first| first < self.from)
     }
 
     /// Its ends in words: `2026-11-15 10:00 to 2026-11-22 10:31 UTC`.
-    pub fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         let [from, until] = [self.from, self.until].map(|time| time.strftime("%F %H:%M"));
         format!("{from} to {until} UTC")
     }
 
     /// Its length in words: `7 days`, `5 hours`.
-    pub fn length(&self) -> String {
+    pub(crate) fn length(&self) -> String {
         let plural = |number: i64, unit| match number {
             1 => format!("1 {unit}"),
             number => format!("{number} {unit}s"),

@@ -18,7 +18,7 @@ const LEAST_NAME: usize = 14;
 const SENTENCE: usize = 80;
 
 /// The document as text. No line of a table is wider than the screen, if its numbers fit.
-pub fn text(document: &Document, screen: Screen) -> String {
+pub(crate) fn text(document: &Document, screen: Screen) -> String {
     let mut out = String::new();
     heading(&mut out, &document.title, screen);
     document.lead.iter().for_each(|sentence| paragraph(&mut out, sentence, screen.width));

@@ -9,7 +9,7 @@ use super::outcome::{Found, Trial};
 
 /// A finding for each failed test. It is an error if the policy says that failures refuse it.
 /// `file` is the name of the policy's file.
-pub fn findings(policy: &Policy, file: &str) -> Vec<Diagnostic> {
+pub(crate) fn findings(policy: &Policy, file: &str) -> Vec<Diagnostic> {
     let found = match super::run(policy) {
         Ok(trials) => trials.iter().filter_map(|trial| finding(trial, policy)).collect(),
         Err(error) => vec![failure(policy, format!("the tests can't run: {error}"))],

@@ -20,9 +20,9 @@ mod failures; // failures as findings
 mod outcome; // one test, and what was found
 mod stage; // the policy as if it were served
 
-pub use self::{
+pub(crate) use self::{
     failures::findings,
-    outcome::{Difference, Facts, Found, Trial},
+    outcome::{Found, Trial},
 };
 
 use crate::{records::record::Error, rules::policy::Policy};
@@ -30,10 +30,7 @@ use crate::{records::record::Error, rules::policy::Policy};
 use self::stage::Stage;
 
 /// The outcomes of all tests of a policy, in its order.
-///
-/// # Errors
-/// The policy can't be set up for judging.
-pub fn run(policy: &Policy) -> Result<Vec<Trial>, Error> {
+pub(crate) fn run(policy: &Policy) -> Result<Vec<Trial>, Error> {
     if policy.tests.is_empty() {
         return Ok(Vec::new());
     }

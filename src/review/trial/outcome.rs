@@ -8,36 +8,27 @@ use crate::{
     rules::policy::{Client, Expectation, Test},
 };
 
-/// The outcome of a test.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trial {
-    /// The name of the test.
-    pub name: String,
+pub(crate) struct Trial {
+    pub(crate) name: String,
     /// The request in short: the User-Agent and the target.
-    pub request: String,
-    /// The expected facts.
-    pub expected: Facts,
-    /// The facts that were found.
-    pub found: Found,
+    pub(crate) request: String,
+    pub(crate) expected: Facts,
+    pub(crate) found: Found,
     /// The line of the test in the policy.
-    pub line: u32,
-    /// The column of the test in the policy.
-    pub column: u32,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
 }
 
 /// Facts of a decision, by the keys of a test. Those that a test does not name are not there.
-pub type Facts = Map<String, Value>;
+pub(crate) type Facts = Map<String, Value>;
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Found {
-    /// The decision.
+pub(crate) enum Found {
     Decision {
-        /// Its facts.
         #[serde(flatten)]
         facts: Facts,
-        /// The rule that decides.
         rule: Option<RuleRow>,
     },
     /// The reason why no request is like this.
@@ -49,13 +40,11 @@ pub enum Found {
 
 /// A fact that is not as expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// The key of the test.
-    pub key: String,
-    /// What was expected.
-    pub expected: String,
-    /// What was found.
-    pub found: String,
+    pub(crate) key: String,
+    pub(crate) expected: String,
+    pub(crate) found: String,
 }
 
 impl Trial {
@@ -79,13 +68,12 @@ impl Trial {
         }
     }
 
-    /// Whether everything is as expected.
-    pub fn is_passed(&self) -> bool {
+    pub(crate) fn is_passed(&self) -> bool {
         matches!(self.found, Found::Decision { .. }) && self.differences().is_empty()
     }
 
     /// The facts that are not as expected. A request that can't be has none.
-    pub fn differences(&self) -> Vec<Difference> {
+    pub(crate) fn differences(&self) -> Vec<Difference> {
         let Found::Decision { facts, .. } = &self.found else { return Vec::new() };
         let differences = self.expected.iter().filter_map(|(key, expected)| {
             let [expected, found] = [Some(expected), facts.get(key)].map(text);

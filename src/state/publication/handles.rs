@@ -62,7 +62,7 @@ pub struct Handles {
     /// What is wrong with the lists of crawlers that the policy follows.
     pub list_troubles: ListTroubles,
     /// What fronts do to its answers.
-    pub fronts: Arc<ArcSwap<Vec<Trouble>>>,
+    pub(crate) fronts: Arc<ArcSwap<Vec<Trouble>>>,
 }
 
 /// What is wrong with the last fetch of each list, by its URL.

@@ -20,7 +20,7 @@ use crate::base::escape;
 use super::file::{self, File};
 
 /// The most octets of a zip.
-pub const MAX_ARCHIVE: usize = 256 << 20;
+pub(crate) const MAX_ARCHIVE: usize = 256 << 20;
 /// The most files in a zip.
 const MAX_FILES: usize = 10_000;
 /// The most octets of all files together.
@@ -40,7 +40,7 @@ const LISTED: [u8; 4] = *b"PK\x01\x02";
 
 /// The reason why a zip is not read.
 #[derive(Debug)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// It is no zip file, or it is damaged.
     NoZip(String),
     /// It has more files than a bundle.
@@ -59,17 +59,17 @@ pub enum Refusal {
 
 /// What a zip contains.
 #[derive(Debug)]
-pub struct Unpacked {
+pub(crate) struct Unpacked {
     /// The files, in the order of their names.
-    pub files: Vec<File>,
+    pub(crate) files: Vec<File>,
     /// The files that can't be unpacked.
-    pub broken: Vec<String>,
+    pub(crate) broken: Vec<String>,
     /// Whether the zip is exactly as it was written. `None` if other means packed it.
-    pub is_sealed: Option<bool>,
+    pub(crate) is_sealed: Option<bool>,
 }
 
 /// A zip of these files: the same octets for the same files.
-pub fn pack(files: &[File]) -> Vec<u8> {
+pub(crate) fn pack(files: &[File]) -> Vec<u8> {
     let written = || -> Result<Vec<u8>, ZipError> {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         let options = SimpleFileOptions::default()
@@ -93,10 +93,7 @@ pub fn pack(files: &[File]) -> Vec<u8> {
 }
 
 /// The files of a zip.
-///
-/// # Errors
-/// The reason why it is not read.
-pub fn unpack(bytes: &[u8]) -> Result<Unpacked, Refusal> {
+pub(crate) fn unpack(bytes: &[u8]) -> Result<Unpacked, Refusal> {
     if bytes.len() > MAX_ARCHIVE {
         return Err(Refusal::TooLarge);
     }

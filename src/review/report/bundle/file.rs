@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use crate::base::escape::hex;
 
 /// A file: its name in the bundle, and its bytes.
-pub type File = (String, Vec<u8>);
+pub(crate) type File = (String, Vec<u8>);
 
 pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const SEAL: &str = "manifest.sha256";
@@ -22,7 +22,7 @@ pub(super) const MESSAGE: &str = "message.txt";
 const LINE_DIGITS: usize = 16;
 
 /// The SHA-256 of bytes, as 64 hexadecimal digits.
-pub fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     hex(Sha256::digest(bytes).iter())
 }
 

@@ -29,52 +29,44 @@ use super::{
 };
 
 /// The most bytes of robots.txt files that are read; older ones are left out.
-pub const MOST_EDITIONS: usize = 128 << 20;
+pub(crate) const MOST_EDITIONS: usize = 128 << 20;
 
 /// What a bundle is about.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// The product token, as records have it.
-    pub product_token: &'a str,
+    pub(crate) product_token: &'a str,
     /// The only site, as records have it.
-    pub site: Option<&'a str>,
+    pub(crate) site: Option<&'a str>,
     /// Whether it is about the crawler or about its impostors.
-    pub claimant: Claimant,
-    /// The start of the span.
-    pub since: Timestamp,
-    /// The end of the span.
-    pub until: Timestamp,
+    pub(crate) claimant: Claimant,
+    pub(crate) since: Timestamp,
+    pub(crate) until: Timestamp,
     /// The time at which the bundle is made.
-    pub made: Timestamp,
+    pub(crate) made: Timestamp,
 }
 
-/// A bundle.
 #[derive(Debug)]
-pub struct Bundle {
-    /// Its files.
-    pub files: Vec<File>,
+pub(crate) struct Bundle {
+    pub(crate) files: Vec<File>,
     /// The address of the operator, or how to find one.
-    pub recipient: String,
-    /// The violations in it.
-    pub violations: usize,
+    pub(crate) recipient: String,
+    pub(crate) violations: usize,
     /// Whether earlier records of the span are left out, because there are too many.
-    pub is_cut: bool,
+    pub(crate) is_cut: bool,
     /// Whether older editions were left out, because they are too large.
-    pub are_editions_cut: bool,
+    pub(crate) are_editions_cut: bool,
 }
 
 /// The name of a bundle's file.
-pub fn file_name(product_token: &str) -> String {
+pub(crate) fn file_name(product_token: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let token: String = product_token.chars().map(safe).collect();
     format!("evidence-{token}.zip")
 }
 
 /// The bundle of a crawler; `None` without violations.
-///
-/// # Errors
-/// The database can't be read.
-pub fn gather(
+pub(crate) fn gather(
     store: &Store,
     policy: &Policy,
     wanted: &Wanted<'_>,
@@ -169,7 +161,6 @@ fn chronicle(store: &Store, start: Timestamp, now: Timestamp) -> Result<Chronicl
     Ok(Chronicle::of(HashMap::new(), hosts.collect(), None, now))
 }
 
-/// The sites of the policy.
 fn served<'a>(
     policy: &'a Policy,
     chronicle: &'a Chronicle,

@@ -22,12 +22,11 @@
 //! signature. It shows that nothing was changed by accident or by a third party; it does not prove
 //! who made it.
 
-pub use self::{
-    archive::{MAX_ARCHIVE, Refusal, Unpacked, pack, unpack},
-    contents::contents,
-    file::{File, hash as digest},
-    gathering::{Bundle, MOST_EDITIONS, Wanted, file_name, gather},
-    material::{Counts, MAX_RECORDS, Material, Served},
+pub(crate) use self::{
+    archive::{MAX_ARCHIVE, pack, unpack},
+    file::hash as digest,
+    gathering::{MOST_EDITIONS, Wanted, file_name, gather},
+    material::MAX_RECORDS,
     verification::{Finding, Status, Verification, verify},
 };
 

@@ -43,7 +43,6 @@ impl Facts<'_> {
         records.filter(|one| one.robots_read.state == state).count()
     }
 
-    /// The records in this standing.
     pub(super) fn of_standing(&self, standing: &str) -> u64 {
         let counts = self.standings.counts.iter();
         counts.filter(|count| count.standing == standing).map(|count| count.records).sum()

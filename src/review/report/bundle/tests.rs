@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::{verification::Status, *};
+use super::{
+    contents::contents,
+    file::File,
+    material::{Counts, Material, Served},
+    *,
+};
 use crate::{
     base::text::Text,
     formats::robots::OriginFile,

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// By what counts are told apart for [`rules`](super::rules).
-pub const RULES_BY: [Dimension; 5] =
+pub(crate) const RULES_BY: [Dimension; 5] =
     [Dimension::Site, Dimension::Directive, Dimension::Pattern, Dimension::Line, Dimension::Reason];
 
 /// The paths that a review shows at most.
@@ -23,42 +23,39 @@ pub(super) const MOST_PATHS_BEFORE: usize = 100_000;
 
 /// The answers of the database.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub(crate) struct Answers {
     /// The span of time.
-    pub span: Span,
+    pub(crate) span: Span,
     /// The only site that was asked for.
-    pub site: Option<String>,
+    pub(crate) site: Option<String>,
     /// The answers about the span.
-    pub now: Period,
+    pub(crate) now: Period,
     /// The answers about the span before.
-    pub before: Period,
+    pub(crate) before: Period,
     /// The counts of the span by product token, [`Span::period`] and standing, in this order.
-    pub times: Vec<Counted>,
+    pub(crate) times: Vec<Counted>,
     /// The first hour with counts, of any site.
-    pub first_counts: Option<Timestamp>,
+    pub(crate) first_counts: Option<Timestamp>,
 }
 
 /// The answers about one span.
 #[derive(Clone, Debug, Default)]
-pub struct Period {
+pub(crate) struct Period {
     /// The counts by [`TALLIED_BY`](crate::review::report::TALLIED_BY).
-    pub crawlers: Vec<Counted>,
+    pub(crate) crawlers: Vec<Counted>,
     /// The counts by site, directive, pattern, line and reason.
-    pub rules: Vec<Counted>,
+    pub(crate) rules: Vec<Counted>,
     /// The paths with the most violations, up to a bound.
-    pub paths: Vec<Place>,
+    pub(crate) paths: Vec<Place>,
     /// The requests of people.
-    pub people: u64,
+    pub(crate) people: u64,
     /// The visits of people that operators of crawlers sent.
-    pub referrals: Vec<Referral>,
+    pub(crate) referrals: Vec<Referral>,
 }
 
 impl Answers {
     /// The answers of a database about `span`, on one site or on all of them.
-    ///
-    /// # Errors
-    /// The database can't be read.
-    pub fn of(store: &Store, span: Span, site: Option<String>) -> Result<Self, Error> {
+    pub(crate) fn of(store: &Store, span: Span, site: Option<String>) -> Result<Self, Error> {
         let of = |question: Question| Question { site: site.clone(), ..question };
         let (here, before) = (of(span.question()), of(span.question_before()));
         let times = vec![Dimension::ProductToken, span.period(), Dimension::Standing];

@@ -13,7 +13,7 @@ use crate::{
 
 impl<'c> Review<'c> {
     /// The review of these answers. Operators are those of the catalogue.
-    pub fn of(answers: &Answers, catalogue: &'c Catalogue) -> Self {
+    pub(crate) fn of(answers: &Answers, catalogue: &'c Catalogue) -> Self {
         let Answers { span, site, now, before, times, first_counts } = answers;
         let axis = Axis::of(span, *first_counts);
         let crawlers = crawlers(answers, catalogue, axis);

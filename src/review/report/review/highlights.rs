@@ -14,14 +14,14 @@ const MOST: usize = 5;
 
 impl<'c> Review<'c> {
     /// Crawlers with violations now and none in the span before, most first.
-    pub fn new_offenders(&self) -> Vec<&CrawlerRow<'c>> {
+    pub(crate) fn new_offenders(&self) -> Vec<&CrawlerRow<'c>> {
         let is_new =
             |row: &&CrawlerRow<'_>| row.now.all.violations > 0 && row.before.all.violations == 0;
         self.own().filter(|_| self.is_compared).filter(is_new).collect()
     }
 
     /// The crawler whose number of violations changed most, up or down.
-    pub fn biggest_change(&self) -> Option<&CrawlerRow<'c>> {
+    pub(crate) fn biggest_change(&self) -> Option<&CrawlerRow<'c>> {
         let change =
             |row: &&CrawlerRow<'_>| row.now.all.violations.abs_diff(row.before.all.violations);
         let changing = self.own().filter(|_| self.is_compared);
@@ -31,7 +31,7 @@ impl<'c> Review<'c> {
 
     /// The crawlers that keep to the rules best: the lowest share of requests that the rules
     /// disallow or that came too soon, then the most requests.
-    pub fn best_behaved(&self) -> Vec<&CrawlerRow<'c>> {
+    pub(crate) fn best_behaved(&self) -> Vec<&CrawlerRow<'c>> {
         let is_crawler = |row: &&CrawlerRow<'_>| {
             let class = row.now.class();
             class.is_some_and(|class| class.as_str() == Class::Crawler.as_str())

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The span, then crawlers, rules, paths, days, operators, and the total: one object a line.
-pub fn json_lines(review: &Review<'_>) -> String {
+pub(crate) fn json_lines(review: &Review<'_>) -> String {
     let mut lines = String::new();
     let mut push = |line: Value| lines.push_str(&format!("{line}\n"));
     push(json!({

@@ -17,7 +17,7 @@ use crate::{
 const MOST_NEW: usize = 5;
 
 /// The review as a document with up to `most` rows in a table.
-pub fn document(review: &Review<'_>, most: usize) -> Document {
+pub(crate) fn document(review: &Review<'_>, most: usize) -> Document {
     let mut sections = vec![glance(review)];
     if review.total.all.requests > 0 {
         sections.extend([highlights(review), times(review), crawlers(review, most)]);
@@ -43,12 +43,12 @@ fn title(review: &Review<'_>) -> String {
 
 impl Review<'_> {
     /// The span in words, and what is compared.
-    pub fn lead(&self) -> Vec<String> {
+    pub(crate) fn lead(&self) -> Vec<String> {
         lead(self)
     }
 
     /// The change to a number from the one of the span before; `-` where nothing is compared.
-    pub fn change(&self, now: u64, before: Option<u64>) -> String {
+    pub(crate) fn change(&self, now: u64, before: Option<u64>) -> String {
         let before = before.filter(|_| self.is_compared);
         before.map_or_else(|| "-".to_owned(), |before| change(now, before))
     }
@@ -56,22 +56,21 @@ impl Review<'_> {
 
 impl CrawlerRow<'_> {
     /// The product token, or that there is none; of impostors, whom they claim to be.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         if self.is_nameless() {
             return "(no name)".to_owned();
         }
         self.claimant.name(&self.product_token)
     }
 
-    /// Whether these are the clients without a name.
-    pub fn is_nameless(&self) -> bool {
+    pub(crate) fn is_nameless(&self) -> bool {
         self.product_token == NO_NAME
     }
 }
 
 impl RuleRow {
     /// The rule as robots.txt has it, else the reason.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         if let Some(reason) = &self.reason {
             return reason.to_string();
         }
@@ -82,7 +81,7 @@ impl RuleRow {
 
 impl PathRow {
     /// The path, unless it stands for those beyond the limit of an hour.
-    pub fn path(&self) -> Option<&str> {
+    pub(crate) fn path(&self) -> Option<&str> {
         Some(self.path.as_str()).filter(|path| *path != "…")
     }
 }

@@ -3,11 +3,11 @@
 //! [`Answers`] of the database go in, a [`Review`] comes out: crawlers, rules, paths and days, and
 //! what stands out. It is written as JSON lines, or as a [`Document`](super::Document).
 
-pub use self::{
-    answers::{Answers, Period, RULES_BY},
+pub(crate) use self::{
+    answers::{Answers, RULES_BY},
     json::json_lines,
     layout::document,
-    model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, Review, RuleRow},
+    model::{CrawlerRow, Review},
     table_rows::rules,
 };
 

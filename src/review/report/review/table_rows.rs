@@ -27,7 +27,7 @@ type RuleKey<'a> = (String, &'a str, &'a str, Option<&'a Text>);
 
 /// One row for each rule that was broken, whatever its line: from counts by
 /// [`RULES_BY`](super::RULES_BY) of a span and of the one before.
-pub fn rules(now: &[Counted], before: &[Counted]) -> Vec<RuleRow> {
+pub(crate) fn rules(now: &[Counted], before: &[Counted]) -> Vec<RuleRow> {
     let mut rows: BTreeMap<RuleKey<'_>, RuleRow> = BTreeMap::new();
     let periods = [now, before].into_iter().enumerate();
     for (period, counted) in

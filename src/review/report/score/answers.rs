@@ -22,38 +22,35 @@ const MOST_EDITIONS: usize = 16 << 20;
 
 /// The answers of the database about one crawler.
 #[derive(Clone, Debug)]
-pub struct Answers {
+pub(crate) struct Answers {
     /// The span of time.
-    pub span: Span,
+    pub(crate) span: Span,
     /// The only site that was asked for.
-    pub site: Option<String>,
+    pub(crate) site: Option<String>,
     /// The product token.
-    pub product_token: String,
+    pub(crate) product_token: String,
     /// The counts of the span by [`TALLIED_BY`](crate::review::report::TALLIED_BY).
-    pub now: Vec<Counted>,
+    pub(crate) now: Vec<Counted>,
     /// The counts of the span before.
-    pub before: Vec<Counted>,
+    pub(crate) before: Vec<Counted>,
     /// The requests of its impostors in the span. All other counts are without them.
-    pub impostors: Count,
+    pub(crate) impostors: Count,
     /// The counts of the span by hour.
-    pub hours: Vec<Counted>,
+    pub(crate) hours: Vec<Counted>,
     /// The counts of both spans by hour, site, reason and edition, under every name that the crawler obeys in robots.txt:
     /// it may fetch the file under any of them.
-    pub read: Vec<Counted>,
+    pub(crate) read: Vec<Counted>,
     /// The latest fetches under these names.
-    pub fetches: Vec<Fetch>,
+    pub(crate) fetches: Vec<Fetch>,
     /// The editions that were in force in both spans.
-    pub editions: Vec<Edition>,
+    pub(crate) editions: Vec<Edition>,
     /// The first hour with counts, of any site.
-    pub first_counts: Option<Timestamp>,
+    pub(crate) first_counts: Option<Timestamp>,
 }
 
 impl Answers {
     /// The answers of a database about the crawler with this product token.
-    ///
-    /// # Errors
-    /// The database can't be read.
-    pub fn of(
+    pub(crate) fn of(
         store: &Store,
         catalogue: &Catalogue,
         span: Span,

@@ -13,7 +13,7 @@ use crate::{
 
 impl<'c> Score<'c> {
     /// The scorecard of these answers.
-    pub fn of(answers: &Answers, catalogue: &'c Catalogue) -> Self {
+    pub(crate) fn of(answers: &Answers, catalogue: &'c Catalogue) -> Self {
         let Answers { span, site, product_token, now, before, impostors, hours, .. } = answers;
         let first_counts = answers.first_counts;
         let axis = Axis::of(span, first_counts);

@@ -19,7 +19,7 @@ fn following(one: &Following) -> Value {
 }
 
 /// The scorecard as one object, with a line feed.
-pub fn json_line(score: &Score<'_>) -> String {
+pub(crate) fn json_line(score: &Score<'_>) -> String {
     let Score { now, before, reading, axis, .. } = score;
     let bar = |(at, Count { requests, violations }): (usize, &Count)| json!({ "from": time(axis.start(at)), "requests": requests, "violations": violations });
     let hour = |(hour, requests)| json!({ "hour": time(hour), "requests": requests });

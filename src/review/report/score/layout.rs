@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The scorecard as a document.
-pub fn document(score: &Score<'_>) -> Document {
+pub(crate) fn document(score: &Score<'_>) -> Document {
     let span = &score.span;
     let length = span.length();
     let site = score.site.as_ref().map(|site| format!(" on {site}")).unwrap_or_default();

@@ -3,12 +3,7 @@
 //! [`Answers`] of the database go in, a [`Score`] comes out. It is written as JSON, or as a
 //! [`Document`](super::Document).
 
-pub use self::{
-    answers::Answers,
-    json::json_line,
-    layout::document,
-    model::{Following, Reading, Score},
-};
+pub(crate) use self::{answers::Answers, json::json_line, layout::document, model::Score};
 
 mod answers; // what the database is asked, and its answers
 mod assembly; // a scorecard, made of the answers

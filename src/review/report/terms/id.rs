@@ -12,10 +12,7 @@ use crate::base::escape::shown;
 const WRITTEN: SignedDuration = SignedDuration::from_secs(10);
 
 /// The id in the form of records.
-///
-/// # Errors
-/// It is no UUID.
-pub fn read(text: &str) -> Result<String, Refusal> {
+pub(crate) fn read(text: &str) -> Result<String, Refusal> {
     match Uuid::try_parse(text.trim()) {
         Ok(id) => Ok(id.hyphenated().to_string()),
         Err(_) => Err(Refusal::Term(format!(
@@ -26,7 +23,7 @@ pub fn read(text: &str) -> Result<String, Refusal> {
 }
 
 /// The reason why no record has an id. `retention` is how long records are kept.
-pub fn absence(id: &str, retention: Option<Duration>, now: Timestamp) -> String {
+pub(crate) fn absence(id: &str, retention: Option<Duration>, now: Timestamp) -> String {
     let Some(made) = time(id) else {
         return "it is no id of Beadle, whose ids are UUIDs of version 7".to_owned();
     };

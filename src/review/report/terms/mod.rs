@@ -3,21 +3,21 @@
 //! Command line and admin listener read them here, so that both understand the same and refuse the
 //! same. A refusal names the repair.
 
-pub use self::{
+pub(crate) use self::{
     names::{Names, Recorded, counted_spellings},
     pattern::{pattern, rule},
     time::{disorder, time},
 };
 use crate::records::record;
 
-pub mod id; // decision ids
+pub(crate) mod id; // decision ids
 mod names; // sites, crawlers and purposes
 mod pattern; // path patterns and rules
 mod time; // times, days and ages
 
 /// Why a question can't be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// A term means nothing; holds a sentence with the repair.
     Term(String),
     /// The database can't be read.

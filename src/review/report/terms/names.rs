@@ -24,23 +24,17 @@ use crate::{
 const LISTED: usize = 10;
 
 /// The place where names were recorded.
-pub trait Recorded {
+pub(crate) trait Recorded {
     /// Whether a record has this name; else the names that records have.
-    ///
-    /// # Errors
-    /// It can't be read.
     fn find_name(&self, kind: NameKind, name: &str) -> Result<NameFound, record::Error>;
 
     /// The robots.txt files that were published and are still known.
-    ///
-    /// # Errors
-    /// It can't be read.
     fn published_files(&self) -> Result<Vec<Vec<u8>>, record::Error>;
 }
 
 /// The names that a policy knows.
 #[derive(Clone, Copy, Debug)]
-pub struct Names<'a>(Rules<'a>);
+pub(crate) struct Names<'a>(Rules<'a>);
 
 #[derive(Clone, Copy, Debug)]
 enum Rules<'a> {
@@ -75,10 +69,7 @@ impl<'a> From<&'a Rulebook> for Names<'a> {
 
 impl Names<'_> {
     /// The site that records name, by its name or by one of its hosts.
-    ///
-    /// # Errors
-    /// No site is meant, or the records can't be read.
-    pub fn site(&self, recorded: &impl Recorded, text: &str) -> Result<String, Refusal> {
+    pub(crate) fn site(&self, recorded: &impl Recorded, text: &str) -> Result<String, Refusal> {
         let sites = self.sites();
         let host = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
         let bare = host.strip_prefix("*.").unwrap_or(&host);
@@ -105,10 +96,11 @@ impl Names<'_> {
     }
 
     /// The product token that records name: of the catalogue, of the policy, or of a record.
-    ///
-    /// # Errors
-    /// No crawler is meant, or the records can't be read.
-    pub fn product_token(&self, recorded: &impl Recorded, text: &str) -> Result<String, Refusal> {
+    pub(crate) fn product_token(
+        &self,
+        recorded: &impl Recorded,
+        text: &str,
+    ) -> Result<String, Refusal> {
         let crawler = self.catalogue().find(text).map(Crawler::product_token);
         if let Some(token) = crawler.filter(|token| token.as_str().eq_ignore_ascii_case(text)) {
             return Ok(token.as_str().to_owned());
@@ -143,10 +135,7 @@ impl Names<'_> {
     }
 
     /// The product token that counts name, as they spell it; else as [`Self::product_token`].
-    ///
-    /// # Errors
-    /// No crawler is meant, or the database can't be read.
-    pub fn counted_token(&self, store: &Store, text: &str) -> Result<String, Refusal> {
+    pub(crate) fn counted_token(&self, store: &Store, text: &str) -> Result<String, Refusal> {
         // An alias that the catalogue did not know is in the counts under its own name.
         match store.counted_token(text)? {
             Some(token) => {
@@ -159,10 +148,7 @@ impl Names<'_> {
     }
 
     /// The purpose that records name.
-    ///
-    /// # Errors
-    /// No purpose is meant, or the records can't be read.
-    pub fn purpose(&self, recorded: &impl Recorded, text: &str) -> Result<String, Refusal> {
+    pub(crate) fn purpose(&self, recorded: &impl Recorded, text: &str) -> Result<String, Refusal> {
         let lower = text.to_ascii_lowercase();
         if Purpose::from_name(&lower).is_some() {
             return Ok(lower);
@@ -238,7 +224,7 @@ impl Names<'_> {
 }
 
 /// The spellings of a product token in counts: a client without a name has two.
-pub fn counted_spellings(product_token: Option<String>) -> Vec<Option<String>> {
+pub(crate) fn counted_spellings(product_token: Option<String>) -> Vec<Option<String>> {
     match product_token.as_deref() {
         Some(Violation::NAMELESS) => vec![Some(String::new()), product_token],
         _ => vec![product_token],

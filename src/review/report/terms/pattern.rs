@@ -8,10 +8,7 @@ use crate::{
 };
 
 /// A path pattern as in robots.txt.
-///
-/// # Errors
-/// It is none; the refusal names the one that is meant.
-pub fn pattern(text: &str) -> Result<String, Refusal> {
+pub(crate) fn pattern(text: &str) -> Result<String, Refusal> {
     let refused =
         |why: &str| Refusal::Term(format!("'{}' is no path pattern ({why})", shown(text)));
     if let Some(correction) = corrected(text) {
@@ -30,10 +27,7 @@ pub fn pattern(text: &str) -> Result<String, Refusal> {
 }
 
 /// A rule as robots.txt has it, or the reason of records without one.
-///
-/// # Errors
-/// It is neither.
-pub fn rule(text: &str) -> Result<BrokenRule, Refusal> {
+pub(crate) fn rule(text: &str) -> Result<BrokenRule, Refusal> {
     BrokenRule::of_line(text.trim()).ok_or_else(|| {
         let why =
             "write it as robots.txt has it, as in 'Disallow: /private/', or the code of a reason";

@@ -6,10 +6,7 @@ use super::Refusal;
 use crate::base::escape;
 
 /// A time, a day in UTC, or an age before `now`.
-///
-/// # Errors
-/// It is none of them.
-pub fn time(text: &str, now: Timestamp) -> Result<Timestamp, Refusal> {
+pub(crate) fn time(text: &str, now: Timestamp) -> Result<Timestamp, Refusal> {
     parse(text, now).ok_or_else(|| {
         let text = escape::bounded(text.as_bytes(), 100);
         Refusal::Term(format!(
@@ -19,7 +16,7 @@ pub fn time(text: &str, now: Timestamp) -> Result<Timestamp, Refusal> {
 }
 
 /// The repair of a span whose end, written as `text`, is not after its start.
-pub fn disorder(since: Timestamp, until: Timestamp, text: &str) -> Option<&'static str> {
+pub(crate) fn disorder(since: Timestamp, until: Timestamp, text: &str) -> Option<&'static str> {
     match text.parse::<Date>().is_ok() {
         _ if since < until => None,
         true => Some("a day begins at 00:00 UTC: name the day after the last one"),

@@ -2,29 +2,27 @@
 
 use crate::base::text::words;
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// How grave it is.
-    pub status: Status,
-    /// The file.
-    pub file: String,
+    pub(crate) status: Status,
+    pub(crate) file: String,
     /// The line of the file, from 1.
-    pub line: Option<u64>,
+    pub(crate) line: Option<u64>,
     /// The id of the record.
-    pub id: Option<String>,
+    pub(crate) id: Option<String>,
     /// What was found: a sentence, or the field that differs.
-    pub what: String,
+    pub(crate) what: String,
     /// The value in the record, where one differs.
-    pub recorded: Option<String>,
+    pub(crate) recorded: Option<String>,
     /// The value that the bundle gives.
-    pub recomputed: Option<String>,
+    pub(crate) recomputed: Option<String>,
 }
 
 words! {
     /// The gravity of a finding.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-    pub enum Status {
+    pub(crate) enum Status {
         /// The bundle is not as it was made.
         Changed = "changed",
         /// A record says something else than the bundle gives.

@@ -236,7 +236,6 @@ impl Case<'_> {
         self.record.reason == reason.as_str()
     }
 
-    /// Compares the verdict with the record.
     fn compare(&self, verdict: &Verdict<'_>, found: &mut Vec<Finding>) {
         let robots = &self.record.robots;
         let number = |line: Option<u32>| line.map_or_else(|| "none".to_owned(), |n| n.to_string());

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::records::record::{Fetch, SCHEMA, Violation};
 
-pub use self::finding::{Finding, Status};
+pub(crate) use self::finding::{Finding, Status};
 
 use self::bench::Bench;
 use super::{
@@ -26,37 +26,35 @@ mod finding; // what a verification finds
 mod integrity; // hashes and lengths
 mod judgement; // one record, judged again
 
-/// The result of a verification.
 #[derive(Clone, Debug, Default)]
-pub struct Verification {
+pub(crate) struct Verification {
     /// The findings, in the order of files and lines.
-    pub findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     /// The crawler, if the manifest is readable.
-    pub product_token: Option<String>,
-    /// The number of records.
-    pub records: u64,
+    pub(crate) product_token: Option<String>,
+    pub(crate) records: u64,
     /// The records whose verdict agrees.
-    pub agreeing: u64,
+    pub(crate) agreeing: u64,
     /// The records whose verdict differs.
-    pub differing: u64,
+    pub(crate) differing: u64,
     /// The records whose verdict can't be made again from the bundle.
-    pub not_recomputed: u64,
+    pub(crate) not_recomputed: u64,
 }
 
 impl Verification {
     /// Whether nothing was changed, nothing differs, and some verdict was made again.
-    pub fn is_verified(&self) -> bool {
+    pub(crate) fn is_verified(&self) -> bool {
         self.agreeing > 0 && !self.is_wrong()
     }
 
     /// Whether something was changed or differs.
-    pub fn is_wrong(&self) -> bool {
+    pub(crate) fn is_wrong(&self) -> bool {
         self.findings.iter().any(|finding| finding.status <= Status::Differs)
     }
 }
 
 /// Verifies what a zip contains.
-pub fn verify(unpacked: Unpacked) -> Verification {
+pub(crate) fn verify(unpacked: Unpacked) -> Verification {
     let Unpacked { files, broken, is_sealed } = unpacked;
     let mut verification = Verification::default();
     let findings = &mut verification.findings;
