@@ -8,7 +8,7 @@ use crate::{
     records::record::Violation,
     review::report::{
         review::{self, Review, json_lines},
-        score::{self, Score, json_line},
+        score::{Score, json_line},
         terms::Names,
     },
 };
@@ -32,6 +32,6 @@ pub(super) fn score(inquiry: &Inquiry) -> Result<Response, Problem> {
     let (span, store, rulebook) = (inquiry.span()?, inquiry.store()?, inquiry.rulebook()?);
     let token = Names::from(&*rulebook).counted_token(&store, token).map_err(Problem::of_path)?;
     let site = inquiry.site(&store)?;
-    let answers = score::Answers::of(&store, rulebook.catalogue(), span, site, token)?;
-    Ok(of_type("application/json", json_line(&Score::of(&answers, rulebook.catalogue()))))
+    let score = Score::of(&store, rulebook.catalogue(), span, site, token)?;
+    Ok(of_type("application/json", json_line(&score)))
 }

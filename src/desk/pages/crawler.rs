@@ -35,7 +35,7 @@ use crate::{
         Cell, Span,
         bundle::{Wanted, file_name, gather, pack},
         review::{RULES_BY, rules},
-        score::{self, Score, document},
+        score::{Score, document},
         terms::{Names, Refusal},
     },
     rules::{crawlers::Crawler, enforce::Rulebook},
@@ -74,7 +74,8 @@ struct Page {
 
 struct Answers {
     faults: Vec<String>,
-    score: score::Answers,
+    score: Score,
+    facts: Vec<Fact>,
     times: Vec<Counted>,
     rules: Vec<Counted>,
     paths: Vec<Place>,
@@ -105,10 +106,9 @@ pub(super) async fn page(
             return Ok(notice(&view, StatusCode::NOT_FOUND, NO_CRAWLER, &why));
         }
     };
-    let score = Score::of(&answers.score, published.rulebook.catalogue());
     let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
     let wanted = OfSite { days: days.condition(), site: wanted.site };
-    Ok(html(&scorecard(&view, &answers, &score, &wanted, days, sites)))
+    Ok(html(&scorecard(&view, answers, &wanted, days, sites)))
 }
 
 /// The answers about the crawler of this name. A name that nobody knows is refused in a sentence.
@@ -144,18 +144,19 @@ fn answers(
         rules: counted(&RULES_BY, true)?,
         paths: store.places(PlaceKind::Path, &question, ROWS)?,
         networks: store.places(PlaceKind::Network, &question, ROWS)?,
-        score: score::Answers::of(store, rulebook.catalogue(), span, site, token)?,
+        facts: rulebook.catalogue().find(&token).map(facts).unwrap_or_default(),
+        score: Score::of(store, rulebook.catalogue(), span, site, token)?,
     }))
 }
 
 fn scorecard<'a>(
     view: &View,
-    answers: &Answers,
-    score: &Score<'_>,
+    answers: Answers,
     wanted: &OfSite,
     days: Days,
     sites: impl Iterator<Item = &'a str>,
 ) -> Page {
+    let score = &answers.score;
     let token = score.product_token.as_str();
     let (has_name, site) = (!token.is_empty(), wanted.site.as_str());
     let recorded = if has_name { token } else { Violation::NAMELESS };
@@ -185,8 +186,8 @@ fn scorecard<'a>(
                 ))
             })
         }),
-        parts: rest.map(Part::of).chain(places(answers, recorded, site, &since)).collect(),
-        faults: answers.faults.clone(),
+        parts: rest.map(Part::of).chain(places(&answers, recorded, site, &since)).collect(),
+        faults: answers.faults,
         violations: link::violations(&own(&[
             ("crawler", recorded),
             ("site", site),
@@ -196,7 +197,7 @@ fn scorecard<'a>(
             0 => String::new(),
             _ => link::impostors(recorded, site, &since),
         },
-        facts: score.entry.map(facts).unwrap_or_default(),
+        facts: answers.facts,
         bundle: (has_name && score.now.all.violations > 0).then(|| bundle(view, token, days, site)),
     }
 }

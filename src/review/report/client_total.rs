@@ -89,6 +89,13 @@ impl From<&Counted> for Count {
 }
 
 impl Tally {
+    /// The sum of counts that are told apart by [`TALLIED_BY`].
+    pub(super) fn of(counts: &[Counted]) -> Self {
+        let mut tally = Self::default();
+        counts.iter().for_each(|one| tally.add(one));
+        tally
+    }
+
     /// Adds counts that are told apart by [`TALLIED_BY`].
     pub(super) fn add(&mut self, counted: &Counted) {
         let [_, class, standing, verdict, action, reason, read] = counted.key.as_slice() else {

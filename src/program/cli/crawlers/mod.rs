@@ -21,7 +21,7 @@ use crate::{
     },
     review::report::{
         Document, Impostors,
-        score::{Answers, Score, document, json_line},
+        score::{Score, document, json_line},
         text,
     },
     rules::{
@@ -251,8 +251,7 @@ fn score(args: &ScoreArgs, out: &mut dyn Write) -> Result<Exit, Error> {
     let scene = args.scope.open(&args.config)?;
     let (span, product_token) = (scene.span(), scene.crawler(&args.token)?);
     let Scene { policy, store, site, .. } = scene;
-    let answers = Answers::of(&store, &policy.catalogue, span, site, product_token)?;
-    let score = Score::of(&answers, &policy.catalogue);
+    let score = Score::of(&store, &policy.catalogue, span, site, product_token)?;
     let written = match args.format {
         Format::Json => json_line(&score),
         Format::Text => text(&document(&score), screen(None)),

@@ -4,10 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::model::{Following, Score};
-use crate::{
-    review::report::{Count, number},
-    rules::crawlers::Crawler,
-};
+use crate::review::report::{Count, number};
 
 fn time(time: Timestamp) -> String {
     format!("{time:.0}")
@@ -19,7 +16,7 @@ fn following(one: &Following) -> Value {
 }
 
 /// The scorecard as one object, with a line feed.
-pub(crate) fn json_line(score: &Score<'_>) -> String {
+pub(crate) fn json_line(score: &Score) -> String {
     let Score { now, before, reading, axis, .. } = score;
     let bar = |(at, Count { requests, violations }): (usize, &Count)| json!({ "from": time(axis.start(at)), "requests": requests, "violations": violations });
     let hour = |(hour, requests)| json!({ "hour": time(hour), "requests": requests });
@@ -27,8 +24,8 @@ pub(crate) fn json_line(score: &Score<'_>) -> String {
     let line = json!({
         "kind": "score",
         "product_token": score.product_token,
-        "operator": score.entry.and_then(Crawler::operator),
-        "purpose": score.entry.map(Crawler::purpose),
+        "operator": score.operator,
+        "purpose": score.purpose,
         "site": score.site,
         "from": time(score.span.from),
         "until": time(score.span.until),

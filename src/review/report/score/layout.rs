@@ -10,18 +10,17 @@ use crate::{
         number::{change, count, grouped, ratio, share},
         over_time::over_time,
     },
-    rules::crawlers::Crawler,
 };
 
 /// The scorecard as a document.
-pub(crate) fn document(score: &Score<'_>) -> Document {
+pub(crate) fn document(score: &Score) -> Document {
     let span = &score.span;
     let length = span.length();
     let site = score.site.as_ref().map(|site| format!(" on {site}")).unwrap_or_default();
     let mut lead = vec![format!("{}: {length}, against the {length} before.", span.in_words())];
-    if let Some(entry) = score.entry {
-        let operator = entry.operator().unwrap_or("unknown operator");
-        lead.insert(0, format!("{operator}, {}", entry.purpose().as_str()));
+    if let Some(purpose) = score.purpose {
+        let operator = score.operator.as_deref().unwrap_or("unknown operator");
+        lead.insert(0, format!("{operator}, {}", purpose.as_str()));
     }
     if score.now.all.requests == 0 {
         lead.push("No request came in this time.".to_owned());
@@ -42,7 +41,7 @@ pub(crate) fn document(score: &Score<'_>) -> Document {
     Document { title: format!("Scorecard of {}{site}", score.product_token), lead, sections }
 }
 
-fn facts(score: &Score<'_>) -> Section {
+fn facts(score: &Score) -> Section {
     let Score { now, before, reading, .. } = score;
     let compared = |now: u64, before: u64| match score.is_compared {
         true => change(now, before),
@@ -89,7 +88,7 @@ fn facts(score: &Score<'_>) -> Section {
 }
 
 /// How often the file is read.
-fn often(score: &Score<'_>) -> String {
+fn often(score: &Score) -> String {
     let reading = score.reading;
     let last = reading.last.map(|last| format!("last {}", last.strftime("%F %H:%M")));
     let interval = reading.interval.map(|interval| format!("usually every {}", duration(interval)));
@@ -98,8 +97,8 @@ fn often(score: &Score<'_>) -> String {
     [hours, interval, last].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn impostors(score: &Score<'_>) -> String {
-    let operator = score.entry.and_then(Crawler::operator).unwrap_or("its operator");
+fn impostors(score: &Score) -> String {
+    let operator = score.operator.as_deref().unwrap_or("its operator");
     match score.impostors {
         Count { requests: 0, .. } => String::new(),
         Count { violations, .. } => {
@@ -117,11 +116,11 @@ fn duration(duration: Duration) -> String {
     }
 }
 
-fn times(score: &Score<'_>) -> Section {
+fn times(score: &Score) -> Section {
     over_time("Requests", &score.axis, &score.bars, |count| count.requests)
 }
 
-fn reasons(score: &Score<'_>) -> Section {
+fn reasons(score: &Score) -> Section {
     let mut reasons: Vec<(&Text, u64)> =
         score.now.reasons.iter().map(|(reason, number)| (reason, *number)).collect();
     reasons.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
@@ -132,7 +131,7 @@ fn reasons(score: &Score<'_>) -> Section {
     Section::new("Violations by kind", Table::new(["reason", "violations", ""], usize::MAX, rows))
 }
 
-fn following(score: &Score<'_>) -> Section {
+fn following(score: &Score) -> Section {
     let row = |one: &Following| -> [Cell; 3] {
         let read = match (one.hours, one.until) {
             (Some(hours), _) => format!("within {}", count(hours, "hour")),

@@ -6,61 +6,142 @@ use jiff::Timestamp;
 
 use crate::{
     base::text::Text,
-    review::report::{Axis, Count, Span, Tally},
-    rules::crawlers::Crawler,
+    records::{
+        counts::{Dimension, Question},
+        record::Error,
+        tally::Claimant,
+        violations::Store,
+    },
+    review::report::{Axis, Count, Span, TALLIED_BY, Tally},
+    rules::crawlers::{Catalogue, Purpose},
 };
+
+use super::reading::{READ_BY, Read};
+
+/// The most bytes of robots.txt files that are read for their times in force.
+const MOST_EDITIONS: usize = 16 << 20;
 
 /// What one crawler did in a span, and in the one before.
 #[derive(Clone, Debug)]
-pub(crate) struct Score<'c> {
+pub(crate) struct Score {
     pub(crate) span: Span,
     /// The only site that counts.
     pub(crate) site: Option<String>,
     pub(crate) product_token: String,
-    /// Its entry in the catalogue.
-    pub(crate) entry: Option<&'c Crawler>,
+    pub(super) operator: Option<String>,
+    /// Its purpose in the catalogue.
+    pub(super) purpose: Option<Purpose>,
     pub(crate) now: Tally,
-    pub(crate) before: Tally,
+    pub(super) before: Tally,
     /// The requests of its impostors in the span. They count nowhere else.
     pub(crate) impostors: Count,
     /// Whether anything was counted in the span before, of any crawler.
-    pub(crate) is_compared: bool,
+    pub(super) is_compared: bool,
     /// The hour with the most requests.
-    pub(crate) busiest: Option<(Timestamp, u64)>,
+    pub(super) busiest: Option<(Timestamp, u64)>,
     /// How it reads robots.txt.
-    pub(crate) reading: Reading,
+    pub(super) reading: Reading,
     /// How it followed changes of robots.txt, the latest first.
-    pub(crate) following: Vec<Following>,
+    pub(super) following: Vec<Following>,
     /// The bars of charts over time.
     pub(crate) axis: Axis,
     /// The counts for each bar.
-    pub(crate) bars: Vec<Count>,
+    pub(super) bars: Vec<Count>,
 }
 
 /// How a crawler reads robots.txt, under any name that it obeys there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub(super) struct Reading {
     /// Fetches in the span.
-    pub(crate) fetches: u64,
+    pub(super) fetches: u64,
     /// Hours of the span with a fetch.
-    pub(crate) hours: u64,
+    pub(super) hours: u64,
     /// The time of the last fetch, as far as it is known.
-    pub(crate) last: Option<Timestamp>,
+    pub(super) last: Option<Timestamp>,
     /// The usual time between two fetches by one network: the median of all networks.
-    pub(crate) interval: Option<Duration>,
+    pub(super) interval: Option<Duration>,
 }
 
 /// How a crawler followed one change of a site's robots.txt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Following {
-    pub(crate) site: Text,
+pub(super) struct Following {
+    pub(super) site: Text,
     /// The new edition.
-    pub(crate) edition: Text,
+    pub(super) edition: Text,
     /// The time of the change.
-    pub(crate) from: Timestamp,
+    pub(super) from: Timestamp,
     /// The end of the edition's time in force, if it came within the span.
-    pub(crate) until: Option<Timestamp>,
+    pub(super) until: Option<Timestamp>,
     /// The hours after which it had fetched the new edition; counts are kept by hour, so it may have
     /// been up to an hour earlier. `None` if it did not.
-    pub(crate) hours: Option<u64>,
+    pub(super) hours: Option<u64>,
+}
+
+impl Score {
+    /// The scorecard of the crawler with this product token.
+    pub(crate) fn of(
+        store: &Store,
+        catalogue: &Catalogue,
+        span: Span,
+        site: Option<String>,
+        product_token: String,
+    ) -> Result<Self, Error> {
+        let of = |question: Question, token: &str, by: &[Dimension]| Question {
+            site: site.clone(),
+            product_token: Some(token.to_owned()),
+            claimant: Some(Claimant::Crawler),
+            by: by.to_vec(),
+            ..question
+        };
+        let (here, before) = (span.question(), span.question_before());
+        let both = Question { since: span.before, ..here.clone() };
+        let entry = catalogue.find(&product_token);
+        let names: Vec<String> = match entry {
+            Some(entry) => entry.groups().map(|name| name.as_str().to_owned()).collect(),
+            None => vec![product_token.clone()],
+        };
+        let mut counts = Vec::new();
+        for name in &names {
+            counts.extend(store.counted(&of(both.clone(), name, &READ_BY))?);
+        }
+        let impostors = Some(Claimant::Impostor);
+        let impostors = Question { claimant: impostors, ..of(here.clone(), &product_token, &[]) };
+        let impostors = store.counted(&impostors)?;
+        let mut fetches = store.fetches_of(&names)?;
+        fetches
+            .retain(|fetch| site.as_ref().is_none_or(|site| fetch.site.eq_ignore_ascii_case(site)));
+        let editions = store.latest_editions(span.before, None, MOST_EDITIONS)?.0;
+        let read = Read { span, counts, fetches, editions };
+        let first_counts = store.first_counted_hour()?;
+        let axis = Axis::of(&span, first_counts);
+        let mut bars = vec![Count::default(); axis.count()];
+        let mut busiest = None;
+        for counted in store.counted(&of(here.clone(), &product_token, &[Dimension::Hour]))? {
+            let Some(hour) = counted.key.first().and_then(|hour| hour.parse().ok()) else {
+                continue;
+            };
+            if let Some(bar) = axis.bar(hour).and_then(|bar| bars.get_mut(bar)) {
+                *bar += (&counted).into();
+            }
+            if busiest.is_none_or(|(_, most)| counted.requests > most) {
+                busiest = Some((hour, counted.requests));
+            }
+        }
+        Ok(Self {
+            operator: entry.and_then(|entry| entry.operator()).map(str::to_owned),
+            purpose: entry.map(|entry| entry.purpose()),
+            now: Tally::of(&store.counted(&of(here, &product_token, &TALLIED_BY))?),
+            before: Tally::of(&store.counted(&of(before, &product_token, &TALLIED_BY))?),
+            impostors: impostors.first().map(Count::from).unwrap_or_default(),
+            is_compared: span.is_compared(first_counts),
+            busiest,
+            reading: read.reading(),
+            following: read.following(),
+            axis,
+            bars,
+            span,
+            site,
+            product_token,
+        })
+    }
 }

@@ -4,19 +4,37 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::{
-    answers::Answers,
-    model::{Following, Reading},
-};
+use super::model::{Following, Reading};
 use crate::{
     base::text::Text,
-    records::{counts::Counted, record::Edition, tally::Hour},
+    records::{
+        counts::{Counted, Dimension},
+        record::{Edition, Fetch},
+        tally::Hour,
+    },
+    review::report::Span,
     rules::enforce::Reason,
 };
+
+/// By what counts are told apart to see what was read, and when.
+pub(super) const READ_BY: [Dimension; 4] =
+    [Dimension::Hour, Dimension::Site, Dimension::Reason, Dimension::Edition];
 
 const HOUR: i64 = 3_600_000;
 /// The most changes of robots.txt that are told.
 const MOST_CHANGES: usize = 20;
+
+/// What the database knows about a crawler's reading, under every name that it obeys in robots.txt: it may
+/// fetch the file under any of them.
+pub(super) struct Read {
+    pub(super) span: Span,
+    /// The counts of both spans by [`READ_BY`].
+    pub(super) counts: Vec<Counted>,
+    /// The latest fetches.
+    pub(super) fetches: Vec<Fetch>,
+    /// The editions that were in force in both spans.
+    pub(super) editions: Vec<Edition>,
+}
 
 /// A fetch, to the hour.
 struct Fetched<'a> {
@@ -26,85 +44,85 @@ struct Fetched<'a> {
     count: u64,
 }
 
-/// The fetches of robots.txt in the counts.
-fn fetched(answers: &Answers) -> impl Iterator<Item = Fetched<'_>> {
-    answers.read.iter().filter_map(|counted| {
-        let Counted { key, requests, .. } = counted;
-        let [hour, site, reason, edition] = key.as_slice() else { return None };
-        let is_fetch = reason.as_str() == Reason::RobotsTxt.as_str();
-        let hour = Hour::of(hour.parse().ok()?);
-        is_fetch.then_some(Fetched { hour, site, edition, count: *requests })
-    })
-}
-
-/// How often the crawler read the file in the span.
-pub(super) fn reading(answers: &Answers) -> Reading {
-    let first = Hour::of(answers.span.from);
-    let (mut fetches, mut hours) = (0, BTreeSet::new());
-    for one in fetched(answers).filter(|one| one.hour >= first) {
-        fetches += one.count;
-        hours.insert(one.hour);
+impl Read {
+    /// The fetches of robots.txt in the counts.
+    fn fetched(&self) -> impl Iterator<Item = Fetched<'_>> {
+        self.counts.iter().filter_map(|counted| {
+            let Counted { key, requests, .. } = counted;
+            let [hour, site, reason, edition] = key.as_slice() else { return None };
+            let is_fetch = reason.as_str() == Reason::RobotsTxt.as_str();
+            let hour = Hour::of(hour.parse().ok()?);
+            is_fetch.then_some(Fetched { hour, site, edition, count: *requests })
+        })
     }
-    let last = answers.fetches.iter().map(|fetch| fetch.last);
-    let mut intervals: Vec<_> = answers.fetches.iter().filter_map(|fetch| fetch.interval).collect();
-    intervals.sort_unstable();
-    Reading {
-        fetches,
-        hours: hours.len() as u64,
-        last: last.filter(|last| *last < answers.span.until).max(),
-        interval: intervals.get(intervals.len() / 2).copied(),
-    }
-}
 
-/// The changes of robots.txt on sites that the crawler visited, and when it fetched the new edition.
-pub(super) fn following(answers: &Answers) -> Vec<Following> {
-    let visited: BTreeSet<String> = answers
-        .read
-        .iter()
-        .filter_map(|counted| Some(counted.key.get(1)?.to_ascii_lowercase()))
-        .collect();
-    let mut by_site: BTreeMap<String, Vec<&Edition>> = BTreeMap::new();
-    for edition in &answers.editions {
-        let site = edition.site.to_ascii_lowercase();
-        if visited.contains(&site) {
-            by_site.entry(site).or_default().push(edition);
+    /// How often the crawler read the file in the span.
+    pub(super) fn reading(&self) -> Reading {
+        let first = Hour::of(self.span.from);
+        let (mut fetches, mut hours) = (0, BTreeSet::new());
+        for one in self.fetched().filter(|one| one.hour >= first) {
+            fetches += one.count;
+            hours.insert(one.hour);
+        }
+        let last = self.fetches.iter().map(|fetch| fetch.last);
+        let mut intervals: Vec<_> =
+            self.fetches.iter().filter_map(|fetch| fetch.interval).collect();
+        intervals.sort_unstable();
+        Reading {
+            fetches,
+            hours: hours.len() as u64,
+            last: last.filter(|last| *last < self.span.until).max(),
+            interval: intervals.get(intervals.len() / 2).copied(),
         }
     }
-    let mut all = Vec::new();
-    for editions in by_site.values_mut() {
-        editions.sort_by_key(|edition| edition.from);
-        for pair in editions.windows(2) {
-            let [older, newer] = pair else { continue };
-            let is_change = older.id != newer.id && newer.from >= answers.span.before;
-            if is_change && newer.from < answers.span.until {
-                all.push(change(answers, newer));
+
+    /// The changes of robots.txt on sites that the crawler visited, and when it fetched the new edition.
+    pub(super) fn following(&self) -> Vec<Following> {
+        let sites = self.counts.iter().filter_map(|counted| counted.key.get(1));
+        let visited: BTreeSet<String> = sites.map(|site| site.to_ascii_lowercase()).collect();
+        let mut by_site: BTreeMap<String, Vec<&Edition>> = BTreeMap::new();
+        for edition in &self.editions {
+            let site = edition.site.to_ascii_lowercase();
+            if visited.contains(&site) {
+                by_site.entry(site).or_default().push(edition);
             }
         }
+        let mut all = Vec::new();
+        for editions in by_site.values_mut() {
+            editions.sort_by_key(|edition| edition.from);
+            for pair in editions.windows(2) {
+                let [older, newer] = pair else { continue };
+                let is_change = older.id != newer.id && newer.from >= self.span.before;
+                if is_change && newer.from < self.span.until {
+                    all.push(self.change(newer));
+                }
+            }
+        }
+        all.sort_by_key(|one| std::cmp::Reverse(one.from));
+        all.truncate(MOST_CHANGES);
+        all
     }
-    all.sort_by_key(|one| std::cmp::Reverse(one.from));
-    all.truncate(MOST_CHANGES);
-    all
-}
 
-fn change(answers: &Answers, newer: &Edition) -> Following {
-    let until = newer.until.filter(|until| *until < answers.span.until);
-    let is_it = |one: &Fetched<'_>| {
-        one.site.eq_ignore_ascii_case(&newer.site)
-            && *one.edition == newer.id
-            && one.hour >= Hour::of(newer.from)
-    };
-    let first = fetched(answers).filter(is_it).map(|one| one.hour).min();
-    let hours = first.map(|hour| {
-        let end = (hour.as_millisecond() + HOUR).min(answers.span.until.as_millisecond());
-        let after = end.saturating_sub(newer.from.as_millisecond()).max(1);
-        (after + HOUR - 1).div_euclid(HOUR).unsigned_abs()
-    });
-    Following {
-        site: newer.site.clone(),
-        edition: newer.id.clone(),
-        from: newer.from,
-        until: until.filter(|until: &Timestamp| *until > newer.from),
-        hours,
+    fn change(&self, newer: &Edition) -> Following {
+        let until = newer.until.filter(|until| *until < self.span.until);
+        let is_it = |one: &Fetched<'_>| {
+            one.site.eq_ignore_ascii_case(&newer.site)
+                && *one.edition == newer.id
+                && one.hour >= Hour::of(newer.from)
+        };
+        let first = self.fetched().filter(is_it).map(|one| one.hour).min();
+        let hours = first.map(|hour| {
+            let end = (hour.as_millisecond() + HOUR).min(self.span.until.as_millisecond());
+            let after = end.saturating_sub(newer.from.as_millisecond()).max(1);
+            (after + HOUR - 1).div_euclid(HOUR).unsigned_abs()
+        });
+        Following {
+            site: newer.site.clone(),
+            edition: newer.id.clone(),
+            from: newer.from,
+            until: until.filter(|until: &Timestamp| *until > newer.from),
+            hours,
+        }
     }
 }
 
@@ -113,7 +131,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{formats::robots::OriginFile, records::record::Fetch, review::report::Span};
+    use crate::formats::robots::OriginFile;
 
     fn at(text: &str) -> Timestamp {
         text.parse().expect("a time")
@@ -151,18 +169,12 @@ mod tests {
         }
     }
 
-    fn answers() -> Answers {
+    fn read() -> Read {
         let now = at("2026-11-22T10:31:00Z");
         let visit = ["2026-11-20T09:00:00Z", "a.example", "robots.allow", ""].map(Text::word);
-        Answers {
+        Read {
             span: Span::new(at("2026-11-15T10:31:00Z"), now, now),
-            site: None,
-            product_token: "GPTBot".to_owned(),
-            now: Vec::new(),
-            before: Vec::new(),
-            impostors: crate::review::report::Count::default(),
-            hours: Vec::new(),
-            read: vec![
+            counts: vec![
                 fetched("2026-11-10T01:00:00Z", "a"),
                 fetched("2026-11-16T03:00:00Z", "a"),
                 fetched("2026-11-16T16:00:00Z", "b"),
@@ -176,13 +188,12 @@ mod tests {
                 edition("c", "2026-11-20T00:00:00Z", Some("2026-11-21T00:00:00Z")),
                 edition("d", "2026-11-21T00:00:00Z", None),
             ],
-            first_counts: None,
         }
     }
 
     #[test]
     fn fetches_are_counted_in_the_span_alone() {
-        let found = reading(&answers());
+        let found = read().reading();
         assert_eq!((found.fetches, found.hours), (6, 3));
         assert_eq!(found.last, Some(at("2026-11-16T20:10:00Z")));
         assert_eq!(found.interval, Some(Duration::from_secs(9 * 3_600)));
@@ -190,15 +201,15 @@ mod tests {
 
     #[test]
     fn a_change_is_followed_by_the_first_fetch_of_the_new_edition() {
-        let answers = answers();
-        let found = following(&answers);
+        let read = read();
+        let found = read.following();
         let found: Vec<_> = found
             .iter()
             .map(|one| (one.edition.as_str(), one.hours, one.until.is_some()))
             .collect();
         // The fetch between 16:00 and 17:00 came at most four and a half hours after 12:30.
         assert_eq!(found, [("d", None, false), ("c", None, true), ("b", Some(5), true)]);
-        let elsewhere = Answers { read: Vec::new(), ..answers };
-        assert!(following(&elsewhere).is_empty(), "a site that it never visited");
+        let elsewhere = Read { counts: Vec::new(), ..read };
+        assert!(elsewhere.following().is_empty(), "a site that it never visited");
     }
 }
