@@ -38,11 +38,11 @@ pub struct Differences {
     /// The differences by the first of their tokens, then by pattern; [`MAX_DIFFERENCES`] at most.
     pub rows: Vec<Difference>,
     /// How many differences are not listed.
-    pub omitted: usize,
+    pub(crate) omitted: usize,
     /// Whether some crawlers are left out, because comparing all would take too long.
-    pub is_partial: bool,
+    pub(crate) is_partial: bool,
     /// Whether every difference is found. Otherwise some crawlers are compared by samples.
-    pub is_exact: bool,
+    pub(crate) is_exact: bool,
 }
 
 impl Default for Differences {

@@ -20,11 +20,11 @@ pub struct Comparison {
     /// The changes, by site and by crawlers.
     pub rows: Vec<Row>,
     /// How many changes are not listed.
-    pub omitted: usize,
+    pub(crate) omitted: usize,
     /// Whether some verdicts are compared by samples.
-    pub is_by_sample: bool,
+    pub(crate) is_by_sample: bool,
     /// What is not compared, and why.
-    pub remarks: Vec<String>,
+    pub(crate) remarks: Vec<String>,
 }
 
 /// One change.
@@ -227,7 +227,7 @@ impl Comparison {
     }
 
     /// How exact the rows are, as a sentence.
-    pub const fn exactness(&self) -> &'static str {
+    pub(crate) const fn exactness(&self) -> &'static str {
         match self.is_by_sample {
             true => {
                 "by sample: some rules are too many to compare exactly, so one path of each pattern \

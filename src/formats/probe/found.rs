@@ -17,7 +17,7 @@ pub struct Found {
     /// The steps that the origin takes.
     pub taken: Steps,
     /// The steps that it does not take in this folder.
-    pub not_taken: Steps,
+    pub(crate) not_taken: Steps,
     /// Whether it ignores case.
     pub case_insensitive: bool,
     /// How often it decodes a path.

@@ -73,7 +73,7 @@ impl GroupIndex {
     }
 
     /// The groups that the crawler `name` obeys: those that name it, or else those for `*`.
-    pub fn obeyed(&self, name: &str) -> Option<GroupList> {
+    pub(crate) fn obeyed(&self, name: &str) -> Option<GroupList> {
         self.named(name).or(self.star)
     }
 

@@ -34,7 +34,7 @@ impl Pattern {
     }
 
     /// The paths that stand for all that this pattern matches.
-    pub fn sample(&self) -> Sample {
+    pub(crate) fn sample(&self) -> Sample {
         let mut literals = self.literals();
         let mut path = literals.next().unwrap_or_default().to_vec();
         let begins_with_star = path.is_empty() && self.shape() != Shape::Exact;
@@ -54,7 +54,7 @@ impl Pattern {
     }
 
     /// Whether some path matches both patterns.
-    pub fn overlaps(&self, other: &Self) -> bool {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let common = self.prefix().len().min(other.prefix().len());
         if self.prefix().get(..common) != other.prefix().get(..common) {
             return false;

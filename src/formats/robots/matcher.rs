@@ -78,7 +78,7 @@ impl Matcher {
     }
 
     /// Compiles `robots`, whose groups have this index.
-    pub fn with_index(robots: &RobotsTxt, index: &GroupIndex) -> Self {
+    pub(crate) fn with_index(robots: &RobotsTxt, index: &GroupIndex) -> Self {
         // Groups with the same names are one set. Merging by name alone would copy the rules of a
         // group for each of its names, which a hostile file could drive to any size.
         let mut members: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
@@ -126,7 +126,7 @@ impl Matcher {
     }
 
     /// Whether any user-agent line has a list.
-    pub fn has_lists(&self) -> bool {
+    pub(crate) fn has_lists(&self) -> bool {
         !self.listed.is_empty()
     }
 
@@ -136,7 +136,7 @@ impl Matcher {
     }
 
     /// A scope for each set of rules that some crawler obeys.
-    pub fn distinct_scopes(&self) -> Vec<Scope> {
+    pub(crate) fn distinct_scopes(&self) -> Vec<Scope> {
         let mut known = BTreeSet::new();
         self.star
             .into_iter()
@@ -168,12 +168,12 @@ impl Matcher {
     }
 
     /// Whether any group sets a pace.
-    pub fn sets_pace(&self) -> bool {
+    pub(crate) fn sets_pace(&self) -> bool {
         self.sets.iter().any(|set| !set.paces.is_empty())
     }
 
     /// Whether a group of the scope sets a pace, at least for a part of the day.
-    pub fn is_paced(&self, scope: Scope) -> bool {
+    pub(crate) fn is_paced(&self, scope: Scope) -> bool {
         self.sets_of(scope).any(|set| !set.paces.is_empty())
     }
 
@@ -314,7 +314,6 @@ impl Matcher {
         self.names.iter().map(|(key, scope)| (key, *scope))
     }
 
-    /// How many scopes there are.
     pub(super) fn scope_count(&self) -> usize {
         self.scopes.len()
     }

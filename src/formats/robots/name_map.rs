@@ -61,12 +61,10 @@ impl<T> NameMap<T> {
         })
     }
 
-    /// All rows, ordered by key.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&NameKey, &T)> {
         self.rows.iter().map(|(key, value)| (key, value))
     }
 
-    /// Whether the map has no rows.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

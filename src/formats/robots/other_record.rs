@@ -39,7 +39,7 @@ pub struct Record {
     pub line: u32,
     /// Whether the line says a limit of the operator, by the comment `LIMIT`. Crawlers read it as any
     /// other, and it sets no pace.
-    pub is_limit: bool,
+    pub(crate) is_limit: bool,
 }
 
 /// The comment behind a record that says a limit.

@@ -66,7 +66,7 @@ type Sets<'a> = Option<&'a [usize]>;
 
 impl Overlap {
     /// How many older files are compared. Further ones are ignored.
-    pub const MAX_OLDER: usize = u64::BITS as usize;
+    pub(crate) const MAX_OLDER: usize = u64::BITS as usize;
 
     /// The overlap of `newer` with `older`, by the text of the rules.
     pub fn new(newer: &Matcher, older: &[&Matcher]) -> Self {

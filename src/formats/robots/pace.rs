@@ -63,7 +63,7 @@ impl Pace {
     }
 
     /// Whether the pace is stricter than another: more time for one request, or fewer at once.
-    pub fn is_stricter_than(self, other: Self) -> bool {
+    pub(crate) fn is_stricter_than(self, other: Self) -> bool {
         self.strictness() > other.strictness()
     }
 

@@ -81,7 +81,7 @@ impl<'a> Target<'a> {
     }
 
     /// The letter of a target, without other forms.
-    pub fn letter_of(target: &'a [u8]) -> Self {
+    pub(crate) fn letter_of(target: &'a [u8]) -> Self {
         Self { kind: Kind::Letter, resolved: None, ..Self::new(target) }
     }
 

@@ -175,7 +175,7 @@ impl Pattern {
     }
 
     /// A pattern that matches the same paths, as text in normal form.
-    pub fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let symbols = self.symbols().into_iter();
         let text = |symbol| match symbol {
             Symbol::Octet(b'*') => "%2A".to_owned(),
@@ -190,7 +190,7 @@ impl Pattern {
     }
 
     /// The pattern symbol by symbol.
-    pub fn symbols(&self) -> Vec<Symbol> {
+    pub(crate) fn symbols(&self) -> Vec<Symbol> {
         let mut symbols = Vec::new();
         for (number, literal) in self.literals().enumerate() {
             if number > 0 {

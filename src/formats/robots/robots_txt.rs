@@ -20,13 +20,12 @@ pub struct RobotsTxt {
 }
 
 impl RobotsTxt {
-    /// The number of rules in all groups.
-    pub fn rule_count(&self) -> usize {
+    pub(crate) fn rule_count(&self) -> usize {
         self.groups.iter().map(|group| group.rules.len()).sum()
     }
 
     /// Whether a group disallows a path, or asks for more than that in a record.
-    pub fn is_restrictive(&self) -> bool {
+    pub(crate) fn is_restrictive(&self) -> bool {
         let disallows =
             |rule: &Rule| rule.directive == Directive::Disallow && !rule.pattern.is_empty();
         let is_open =

@@ -43,14 +43,14 @@ impl Rule {
 
     /// Whether it spells what origins drop from a path: `;`, `//` or an empty query. Where such a rule
     /// allows a path, these stay as they are, so the path has fewer evasion forms.
-    pub fn spells_what_is_dropped(&self) -> bool {
+    pub(crate) fn spells_what_is_dropped(&self) -> bool {
         [";", "%3B", "%3b", "//", "?"].iter().any(|part| self.pattern.contains(part))
     }
 }
 
 impl Directive {
     /// The name of the line as files are written: `Allow`.
-    pub const fn field_name(self) -> &'static str {
+    pub(crate) const fn field_name(self) -> &'static str {
         match self {
             Self::Allow => "Allow",
             Self::Disallow => "Disallow",

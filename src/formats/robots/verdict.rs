@@ -59,7 +59,7 @@ pub struct Explanation<'a> {
 
 impl Verdict<'_> {
     /// The answer of the letter alone, which RFC 9309 gives.
-    pub const fn by_letter(&self) -> Access {
+    pub(crate) const fn by_letter(&self) -> Access {
         match self.form {
             Form::Letter => self.access,
             Form::Other => Access::Allow,

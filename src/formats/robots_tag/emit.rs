@@ -30,7 +30,7 @@ impl RobotsTag {
     }
 
     /// The field of a union that contains `own`. Rules of `own` are left out last.
-    pub fn to_field_keeping(&self, own: &Self) -> Field {
+    pub(crate) fn to_field_keeping(&self, own: &Self) -> Field {
         let mut list = List::new(MAX_BYTES);
         if self.scopes().all(|(scope, _)| list.push(scope, &self.rules_in(scope))) {
             return Field { value: list.into_value(), complete: true };

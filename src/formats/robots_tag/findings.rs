@@ -18,12 +18,10 @@ const MAX_FINDINGS: usize = 32;
 pub(super) struct Findings(Vec<Diagnostic>);
 
 impl Findings {
-    /// The findings that were kept.
     pub(super) fn into_vec(self) -> Vec<Diagnostic> {
         self.0
     }
 
-    /// How many findings were kept.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -40,22 +38,24 @@ impl Findings {
         }
     }
 
-    /// The field is longer than a crawler has to read.
+    /// Adds a warning; an empty `help` is none.
+    fn warn(&mut self, code: &'static str, help: &str, message: impl FnOnce() -> String) {
+        self.add(|| match help {
+            "" => Diagnostic::warning(code, message()),
+            _ => Diagnostic::warning(code, message()).help(help),
+        });
+    }
+
     pub(super) fn too_long(&mut self, length: usize) {
-        self.add(|| {
-            Diagnostic::warning(
-                "robots_tag.too_long",
-                format!(
-                    "Robots-Tag has {length} bytes; crawlers may ignore all after the first \
-                     {MAX_BYTES}"
-                ),
+        self.warn("robots_tag.too_long", "", || {
+            format!(
+                "Robots-Tag has {length} bytes; crawlers may ignore all after the first {MAX_BYTES}"
             )
         });
     }
 
     /// The whole field is void for this reason.
     pub(super) fn void(&mut self, value: &[u8], error: &sfv::Error) {
-        let shown = shown(value);
         let lower = value.to_ascii_lowercase();
         let (code, help) = if value.trim_ascii_end().ends_with(b",") {
             ("robots_tag.trailing_comma", "remove the comma at the end")
@@ -69,6 +69,7 @@ impl Findings {
             ("robots_tag.invalid_field", "write '*;noindex, ExampleBot;nosnippet'")
         };
         self.add(|| {
+            let shown = shown(value);
             let message =
                 format!("'{shown}' is not a structured field, so crawlers ignore it: {error}");
             Diagnostic::error(code, message).help(help)
@@ -78,26 +79,22 @@ impl Findings {
     /// A member that is an Inner List or neither Token nor String (§3.1.1: "each member of the
     /// List is an Item representing a product token").
     pub(super) fn no_item(&mut self) {
-        self.add(|| {
-            let message = "a member that is neither a token nor a string names no crawler";
-            Diagnostic::warning("robots_tag.not_a_product_token", message)
+        self.warn("robots_tag.not_a_product_token", "", || {
+            "a member that is neither a token nor a string names no crawler".to_owned()
         });
     }
 
     /// A member whose name can't be a product token.
     pub(super) fn no_product_token(&mut self, name: &str) {
-        let shown = shown(name);
+        let shown = || shown(name);
         if name.contains(':') {
-            self.add(|| {
-                let message = format!("'{shown}' is read as one name, which no crawler has");
-                Diagnostic::warning("robots_tag.legacy_syntax", message)
-                    .help("write 'googlebot;noindex', or use X-Robots-Tag")
+            let help = "write 'googlebot;noindex', or use X-Robots-Tag";
+            self.warn("robots_tag.legacy_syntax", help, || {
+                format!("'{}' is read as one name, which no crawler has", shown())
             });
         } else {
-            self.add(|| {
-                let message =
-                    format!("'{shown}' is not a product token, so its rules apply to no crawler");
-                Diagnostic::warning("robots_tag.not_a_product_token", message)
+            self.warn("robots_tag.not_a_product_token", "", || {
+                format!("'{}' is not a product token, so its rules apply to no crawler", shown())
             });
         }
     }
@@ -121,9 +118,8 @@ impl Findings {
 
     /// A key twice in one member: the last one counts (RFC 9651 §4.2.3.2).
     pub(super) fn repeated(&mut self, key: &str) {
-        self.add(|| {
-            let message = format!("'{key}' stands twice in one member; the last one counts");
-            Diagnostic::warning("robots_tag.repeated_rule", message)
+        self.warn("robots_tag.repeated_rule", "", || {
+            format!("'{key}' stands twice in one member; the last one counts")
         });
     }
 
@@ -145,89 +141,64 @@ impl Findings {
 
     /// The document is in an encoding that doesn't extend ASCII.
     pub(super) fn utf16(&mut self) {
-        self.add(|| {
-            Diagnostic::warning(
-                "robots_tag.utf16",
-                "the document is UTF-16, which Beadle does not read",
-            )
-            .help("serve it as UTF-8")
+        self.warn("robots_tag.utf16", "serve it as UTF-8", || {
+            "the document is UTF-16, which Beadle does not read".to_owned()
         });
     }
 
-    /// The head is longer than the part of the document that is read.
     pub(super) fn head_cut(&mut self, limit: usize) {
-        self.add(|| {
-            let message =
-                format!("the head does not end within {limit} bytes; the rest is ignored");
-            Diagnostic::warning("robots_tag.head_cut", message)
+        self.warn("robots_tag.head_cut", "", || {
+            format!("the head does not end within {limit} bytes; the rest is ignored")
         });
     }
 
-    /// There are more elements than are read.
     pub(super) fn too_many_metas(&mut self, limit: usize) {
-        self.add(|| {
-            let message =
-                format!("more than {limit} meta elements for crawlers; the rest is ignored");
-            Diagnostic::warning("robots_tag.too_many_metas", message)
+        self.warn("robots_tag.too_many_metas", "", || {
+            format!("more than {limit} meta elements for crawlers; the rest is ignored")
         });
     }
 
-    /// A `content` longer than is read.
     pub(super) fn content_cut(&mut self, length: usize) {
-        self.add(|| {
-            let message = format!(
-                "the content has {length} bytes; all after the first {MAX_BYTES} is ignored"
-            );
-            Diagnostic::warning("robots_tag.too_long", message)
+        self.warn("robots_tag.too_long", "", || {
+            format!("the content has {length} bytes; all after the first {MAX_BYTES} is ignored")
         });
     }
 
-    /// An element outside the head, which crawlers need not read.
     pub(super) fn outside_head(&mut self, name: &str) {
-        self.add(|| {
-            let message =
-                format!("<meta name=\"{}\"> stands outside the head and is ignored", shown(name));
-            Diagnostic::warning("robots_tag.meta_outside_head", message)
-                .help("move it into the head; only some crawlers read it in the body")
+        let help = "move it into the head; only some crawlers read it in the body";
+        self.warn("robots_tag.meta_outside_head", help, || {
+            format!("<meta name=\"{}\"> stands outside the head and is ignored", shown(name))
         });
     }
 
-    /// An element that only crawlers without scripts read.
     pub(super) fn in_noscript(&mut self, name: &str) {
-        self.add(|| {
-            let message = format!(
-                "crawlers that run scripts may ignore <meta name=\"{}\"> in noscript",
-                shown(name)
-            );
-            Diagnostic::warning("robots_tag.meta_in_noscript", message)
-                .help("move it out of the noscript element")
+        let help = "move it out of the noscript element";
+        self.warn("robots_tag.meta_in_noscript", help, || {
+            let name = shown(name);
+            format!("crawlers that run scripts may ignore <meta name=\"{name}\"> in noscript")
         });
     }
 
-    /// An element without rules.
     pub(super) fn no_content(&mut self, name: &str) {
-        self.add(|| {
-            let message = format!("<meta name=\"{}\"> without content has no effect", shown(name));
-            Diagnostic::warning("robots_tag.meta_without_content", message)
-                .help("write content=\"noindex\", or another rule")
+        let help = "write content=\"noindex\", or another rule";
+        self.warn("robots_tag.meta_without_content", help, || {
+            format!("<meta name=\"{}\"> without content has no effect", shown(name))
         });
     }
 
     /// An element whose spelling no crawler need read.
     pub(super) fn not_a_robots_meta(&mut self, attribute: &str, value: &str) {
-        self.add(|| {
-            let message = format!("<meta {attribute}=\"{}\"> is not a robots tag", shown(value));
-            Diagnostic::warning("robots_tag.meta_misspelt", message)
-                .help("write <meta name=\"robots\">, or one element for each crawler")
+        let help = "write <meta name=\"robots\">, or one element for each crawler";
+        self.warn("robots_tag.meta_misspelt", help, || {
+            format!("<meta {attribute}=\"{}\"> is not a robots tag", shown(value))
         });
     }
 
     /// A crawler's name before a colon, in an element that already names its crawler.
     pub(super) fn name_in_meta(&mut self, part: &str) {
-        self.add(|| {
-            let message = format!("'{}' names a crawler where only rules are read", shown(part));
-            Diagnostic::warning("robots_tag.name_in_content", message)
-                .help("write <meta name=\"googlebot\"> for one crawler")
+        let help = "write <meta name=\"googlebot\"> for one crawler";
+        self.warn("robots_tag.name_in_content", help, || {
+            format!("'{}' names a crawler where only rules are read", shown(part))
         });
     }
 
@@ -242,35 +213,34 @@ impl Findings {
         if rule.fits_its_kind() {
             return;
         }
-        let shown = shown(rule.to_string());
+        let shown = || shown(rule.to_string());
         if kind == ValueKind::None {
             self.add(|| {
-                let message =
-                    format!("'{shown}': the value is not a Boolean, so crawlers ignore the rule");
+                let message = format!(
+                    "'{}': the value is not a Boolean, so crawlers ignore the rule",
+                    shown()
+                );
                 Diagnostic::warning("robots_tag.value_not_boolean", message)
                     .help(format!("write '{}' without a value", rule.name()))
             });
         } else {
-            self.add(|| {
-                let message = format!("'{shown}': the value is not {kind}");
-                Diagnostic::warning("robots_tag.wrong_value", message)
+            self.warn("robots_tag.wrong_value", "", || {
+                format!("'{}': the value is not {kind}", shown())
             });
         }
     }
 
     /// A part of a line that could not be understood.
     pub(super) fn not_understood(&mut self, part: &str) {
-        self.add(|| {
-            let message = format!("'{}' is not understood", shown(part));
-            Diagnostic::warning("robots_tag.not_understood", message)
+        self.warn("robots_tag.not_understood", "", || {
+            format!("'{}' is not understood", shown(part))
         });
     }
 
     /// `all` next to a restriction.
     pub(super) fn contradiction(&mut self) {
-        self.add(|| {
-            let message = "'all' next to a restriction has no effect: the restriction counts";
-            Diagnostic::warning("robots_tag.contradiction", message)
+        self.warn("robots_tag.contradiction", "", || {
+            "'all' next to a restriction has no effect: the restriction counts".to_owned()
         });
     }
 

@@ -14,9 +14,9 @@ pub struct KnownRule {
     /// What it asks crawlers to do, in one clause.
     pub meaning: &'static str,
     /// The operators whose documentation says that they honour it.
-    pub honoured_by: &'static [&'static str],
+    pub(crate) honoured_by: &'static [&'static str],
     /// Whether it is in the draft's registry.
-    pub registered: bool,
+    pub(crate) registered: bool,
 }
 
 /// The kind of value that a known rule takes.

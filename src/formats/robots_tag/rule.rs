@@ -123,7 +123,7 @@ impl Rule {
 
     /// Whether crawlers follow the rule. If a known rule takes no value and has one that is not a
     /// Boolean, crawlers ignore it (the draft is silent). Beadle keeps it and sends it on.
-    pub fn is_effective(&self) -> bool {
+    pub(crate) fn is_effective(&self) -> bool {
         self.value.is_none() || self.kind() != Some(ValueKind::None)
     }
 
@@ -185,7 +185,6 @@ impl Rule {
         }
     }
 
-    /// The kind of value that the rule takes, if it is known.
     pub(super) fn kind(&self) -> Option<ValueKind> {
         self.known().map(|known| known.value)
     }

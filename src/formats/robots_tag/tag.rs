@@ -106,7 +106,7 @@ impl RobotsTag {
     /// The rules that the crawler of `token` has to follow, sorted: those of `*` and its own
     /// (§3.1.1: "MUST apply the union of all restrictive rules"). `None` is a crawler without a
     /// scope of its own. Names are compared whole and without case.
-    pub fn restrictions(&self, token: Option<&ProductToken>) -> Vec<&Rule> {
+    pub(crate) fn restrictions(&self, token: Option<&ProductToken>) -> Vec<&Rule> {
         let any = self.rules_of(&Scope::Any);
         let own = token.map_or(&[][..], |token| {
             let at = self.scopes.binary_search_by(|(scope, _)| match scope {

@@ -23,7 +23,6 @@ pub struct KeySet {
     keys: Vec<Key>,
 }
 
-/// A public key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     thumbprint: String,
@@ -71,7 +70,7 @@ impl KeySet {
     ///
     /// # Errors
     /// [`Reason::DirectoryEmpty`], [`Reason::DirectoryShrunk`] and [`Reason::DirectoryReplaced`].
-    pub fn check_successor(&self, fresh: &Self) -> Result<(), Reason> {
+    pub(crate) fn check_successor(&self, fresh: &Self) -> Result<(), Reason> {
         let kept = self.thumbprints().filter(|name| fresh.has(name)).count();
         if fresh.is_empty() {
             Err(Reason::DirectoryEmpty)
@@ -172,7 +171,6 @@ impl Key {
         })
     }
 
-    /// The id of the key.
     pub(super) fn thumbprint(&self) -> &str {
         &self.thumbprint
     }

@@ -103,7 +103,6 @@ pub(super) fn inputs(fields: &dyn Fields, tag: &str) -> Result<Vec<Input>, Reaso
     Ok(inputs)
 }
 
-/// The members of `Signature`.
 pub(super) fn values(fields: &dyn Fields) -> Result<Dictionary, Reason> {
     let value = fields::value(fields, "signature")?.ok_or(Reason::SignatureValueUnreadable)?;
     fields::dictionary(&value, Reason::SignatureValueUnreadable)
@@ -162,7 +161,7 @@ impl Signature {
 
     /// Whether some key could verify it: its key id is a thumbprint, and its value is as long as those
     /// of a supported algorithm. No key could verify any other.
-    pub fn is_plausible(&self) -> bool {
+    pub(crate) fn is_plausible(&self) -> bool {
         let (is_ed25519, is_rsa) =
             (self.value.len() == 64, (256..=1024).contains(&self.value.len()));
         let is_thumbprint = self.key_id.len() == 43
@@ -187,12 +186,11 @@ impl Signature {
     }
 
     /// The id of the key: its thumbprint (RFC 7638), in base64url.
-    pub fn key_id(&self) -> &str {
+    pub(crate) fn key_id(&self) -> &str {
         &self.key_id
     }
 
-    /// The algorithm, if given.
-    pub fn alg(&self) -> Option<&str> {
+    pub(crate) fn alg(&self) -> Option<&str> {
         self.alg.as_deref()
     }
 

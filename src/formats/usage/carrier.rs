@@ -43,7 +43,7 @@ impl Carrier {
     }
 
     /// What several field lines state: one value, as its parts joined by commas (RFC 9651 §4.2).
-    pub fn read_lines<'v>(self, lines: impl IntoIterator<Item = &'v [u8]>) -> Statement {
+    pub(crate) fn read_lines<'v>(self, lines: impl IntoIterator<Item = &'v [u8]>) -> Statement {
         let lines: Vec<&[u8]> = lines.into_iter().filter(|line| !line.is_empty()).collect();
         self.read(&lines.join(&b", "[..]))
     }
@@ -57,7 +57,7 @@ impl Carrier {
     }
 
     /// The statement about a path as the value of a line of robots.txt.
-    pub fn write_about(self, path: Option<&str>, statement: &Statement) -> Option<String> {
+    pub(crate) fn write_about(self, path: Option<&str>, statement: &Statement) -> Option<String> {
         let said = self.write(statement)?;
         Some(path.map_or_else(|| said.clone(), |path| format!("{path} {said}")))
     }

@@ -6,46 +6,46 @@ pub struct Steps(u32);
 
 impl Steps {
     /// `%2F` as `/`.
-    pub const DECODE_SLASH: Self = Self(1);
+    pub(crate) const DECODE_SLASH: Self = Self(1);
     /// `%5C` as `/`.
-    pub const DECODE_BACKSLASH: Self = Self(1 << 1);
+    pub(crate) const DECODE_BACKSLASH: Self = Self(1 << 1);
     /// A `\` as sent as `/`.
-    pub const READ_BACKSLASH: Self = Self(1 << 14);
+    pub(crate) const READ_BACKSLASH: Self = Self(1 << 14);
     /// Other reserved characters of a path: `%40` as `@`, `%3B` as `;`.
-    pub const DECODE_RESERVED: Self = Self(1 << 2);
+    pub(crate) const DECODE_RESERVED: Self = Self(1 << 2);
     /// `%uXXXX`, and escapes with careless digits.
-    pub const DECODE_UNICODE: Self = Self(1 << 3);
+    pub(crate) const DECODE_UNICODE: Self = Self(1 << 3);
     /// A path that is not UTF-8 as ISO-8859-1.
-    pub const DECODE_LATIN_1: Self = Self(1 << 9);
+    pub(crate) const DECODE_LATIN_1: Self = Self(1 << 9);
     /// A path without the octets that are not UTF-8.
-    pub const DROP_INVALID_UTF8: Self = Self(1 << 17);
+    pub(crate) const DROP_INVALID_UTF8: Self = Self(1 << 17);
     /// Reserved characters of a query.
-    pub const DECODE_QUERY: Self = Self(1 << 12);
+    pub(crate) const DECODE_QUERY: Self = Self(1 << 12);
     /// Names in a query as those of PHP's variables.
-    pub const NAME_VARIABLES: Self = Self(1 << 13);
+    pub(crate) const NAME_VARIABLES: Self = Self(1 << 13);
     /// Without `;parameters`.
-    pub const DROP_PARAMETERS: Self = Self(1 << 4);
+    pub(crate) const DROP_PARAMETERS: Self = Self(1 << 4);
     /// Without the `//host` before the path.
-    pub const DROP_AUTHORITY: Self = Self(1 << 8);
+    pub(crate) const DROP_AUTHORITY: Self = Self(1 << 8);
     /// Without a `?` that nothing follows.
-    pub const DROP_EMPTY_QUERY: Self = Self(1 << 11);
+    pub(crate) const DROP_EMPTY_QUERY: Self = Self(1 << 11);
     /// Slashes in a row as one.
-    pub const MERGE_SLASHES: Self = Self(1 << 5);
+    pub(crate) const MERGE_SLASHES: Self = Self(1 << 5);
     /// Dot segments out of the root, and back by the name of its folder.
-    pub const LEAVE_ROOT: Self = Self(1 << 7);
+    pub(crate) const LEAVE_ROOT: Self = Self(1 << 7);
     /// Without slashes at the end.
-    pub const TRIM_SLASHES: Self = Self(1 << 10);
+    pub(crate) const TRIM_SLASHES: Self = Self(1 << 10);
     /// Without an encoded line feed at the end.
-    pub const TRIM_LINE_FEED: Self = Self(1 << 16);
+    pub(crate) const TRIM_LINE_FEED: Self = Self(1 << 16);
     /// Without dots and encoded spaces at the end.
-    pub const TRIM_DOTS: Self = Self(1 << 15);
+    pub(crate) const TRIM_DOTS: Self = Self(1 << 15);
 
     /// No step at all, as no origin takes.
     pub(super) const EMPTY: Self = Self(0);
     /// Dot segments resolved, which every origin may do.
     pub(super) const RESOLVE_DOTS: Self = Self(1 << 6);
     /// None but those that always count.
-    pub const NONE: Self = Self::RESOLVE_DOTS;
+    pub(crate) const NONE: Self = Self::RESOLVE_DOTS;
     /// Those that count where nothing is known of the origin: all but [`Self::TRIM_DOTS`].
     pub const ALL: Self = Self(((1 << 18) - 1) & !Self::TRIM_DOTS.0);
 
@@ -100,7 +100,7 @@ impl Steps {
     }
 
     /// The steps with these [`Self::names`]. Unknown ones are left out.
-    pub fn of_names(names: &str) -> Self {
+    pub(crate) fn of_names(names: &str) -> Self {
         let named = |name| Self::NAMED.iter().find(|(one, _)| *one == name);
         names.split(", ").filter_map(named).fold(Self::NONE, |all, (_, one)| all.with(*one))
     }

@@ -13,15 +13,6 @@ use crate::{
     rules::crawlers::Catalogue,
 };
 
-/// All counts of a span.
-pub(super) fn total(counted: &[Counted]) -> Tally {
-    let mut total = Tally::default();
-    for one in counted {
-        total.add(one);
-    }
-    total
-}
-
 /// One row for each product token, whatever its case, and one for its impostors; most violations first,
 /// then most requests.
 pub(super) fn crawlers<'c>(

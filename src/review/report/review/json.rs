@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::model::{CrawlerRow, DayRow, OperatorRow, PathRow, Review, RuleRow};
+use super::model::{CrawlerRow, OperatorRow, PathRow, Review, RuleRow};
 use crate::{
     base::text::Text,
     review::report::{Count, number},
@@ -29,7 +29,7 @@ pub(crate) fn json_lines(review: &Review<'_>) -> String {
         let before = json!({ "violations": before });
         push(json!({ "kind": "path", "path": path, "violations": now, "before": before }));
     }
-    for DayRow { day, count: Count { requests, violations } } in &review.days {
+    for (day, Count { requests, violations }) in &review.days {
         let day = day.strftime("%F").to_string();
         push(json!({ "kind": "day", "day": day, "requests": requests, "violations": violations }));
     }

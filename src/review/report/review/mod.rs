@@ -12,7 +12,6 @@ pub(crate) use self::{
 };
 
 mod answers; // what the database is asked, and its answers
-mod assembly; // a review, made of the answers
 mod crawler_rows; // the rows of crawlers
 mod highlights; // what stands out
 mod json; // as JSON lines

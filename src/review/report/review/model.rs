@@ -1,12 +1,19 @@
 //! The facts of a review.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
+use super::{
+    answers::Answers,
+    crawler_rows::crawlers,
+    table_rows::{days, operators, paths, rules},
+};
 use crate::{
     base::text::Text,
     records::tally::Claimant,
     review::report::{Axis, Count, Span, Tally},
-    rules::crawlers::Crawler,
+    rules::crawlers::{Catalogue, Crawler},
 };
 
 /// The product token of clients without a name, as in records.
@@ -34,7 +41,8 @@ pub(crate) struct Review<'c> {
     pub(crate) rules: Vec<RuleRow>,
     /// Paths with violations, most first.
     pub(crate) paths: Vec<PathRow>,
-    pub(crate) days: Vec<DayRow>,
+    /// The requests of each day within the span, by its start in UTC.
+    pub(crate) days: BTreeMap<Timestamp, Count>,
     /// The bars of charts over time.
     pub(crate) axis: Axis,
     /// The counts of all crawlers for each bar.
@@ -84,14 +92,6 @@ pub(crate) struct PathRow {
     pub(crate) before: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DayRow {
-    /// Its start in UTC.
-    pub(crate) day: Timestamp,
-    /// The requests of that day within the span.
-    pub(crate) count: Count,
-}
-
 /// What an operator of crawlers took and gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Exchange {
@@ -107,4 +107,36 @@ pub(crate) struct OperatorRow {
     pub(crate) operator: String,
     pub(crate) now: Exchange,
     pub(crate) before: Exchange,
+}
+
+impl<'c> Review<'c> {
+    /// The review of these answers. Operators are those of the catalogue.
+    pub(crate) fn of(answers: &Answers, catalogue: &'c Catalogue) -> Self {
+        let Answers { span, site, now, before, times, first_counts } = answers;
+        let axis = Axis::of(span, *first_counts);
+        let crawlers = crawlers(answers, catalogue, axis);
+        let mut bars = vec![Count::default(); axis.count()];
+        for counted in times {
+            let time = counted.key.get(1).and_then(|time| time.parse().ok());
+            if let Some(bar) = time.and_then(|time| bars.get_mut(axis.bar(time)?)) {
+                *bar += counted.into();
+            }
+        }
+        Self {
+            span: *span,
+            site: site.clone(),
+            is_compared: span.is_compared(*first_counts),
+            first_counts: first_counts.filter(|first| *first > span.before),
+            total: Tally::of(&now.crawlers),
+            total_before: Tally::of(&before.crawlers),
+            people: (now.people, before.people),
+            rules: rules(&now.rules, &before.rules),
+            paths: paths(&now.paths, &before.paths),
+            days: days(span, *first_counts, times),
+            operators: operators(&crawlers, &now.referrals, &before.referrals),
+            crawlers,
+            axis,
+            bars,
+        }
+    }
 }

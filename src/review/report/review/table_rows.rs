@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     answers::MOST_PATHS_BEFORE,
-    model::{CrawlerRow, DayRow, Exchange, OperatorRow, PathRow, RuleRow},
+    model::{CrawlerRow, Exchange, OperatorRow, PathRow, RuleRow},
 };
 use crate::{
     base::text::Text,
@@ -69,7 +69,11 @@ pub(super) fn paths(now: &[Place], before: &[Place]) -> Vec<PathRow> {
 }
 
 /// The days of a span, from the first counts on; of a very long span, those with counts.
-pub(super) fn days(span: &Span, first: Option<Timestamp>, times: &[Counted]) -> Vec<DayRow> {
+pub(super) fn days(
+    span: &Span,
+    first: Option<Timestamp>,
+    times: &[Counted],
+) -> BTreeMap<Timestamp, Count> {
     let begin = |time: Timestamp| {
         let day = time.as_second().div_euclid(DAY.as_secs()) * DAY.as_secs();
         Timestamp::from_second(day).unwrap_or(time)
@@ -89,7 +93,7 @@ pub(super) fn days(span: &Span, first: Option<Timestamp>, times: &[Counted]) -> 
             days.entry(day).or_default();
         }
     }
-    days.into_iter().map(|(day, count)| DayRow { day, count }).collect()
+    days
 }
 
 /// One row for each operator that sent crawlers or people.
