@@ -98,9 +98,8 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let other = args.against.as_deref().map(|file| args.config.at(file));
     let against = other.map(|config| basis_of(args, &config)).transpose()?;
     let own = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    let refused = |failure: crate::review::replay::Failure| Error::Refused(failure.to_string());
     let threads = args.threads.unwrap_or_else(own);
-    let logs = Logs::open(sources(&args.logs), format, threads).map_err(refused)?;
+    let logs = Logs::open(sources(&args.logs), format, threads).map_err(Error::Refused)?;
     let (judge, findings) = Judge::new(basis, against, args.site.clone())?;
     findings.iter().for_each(|finding| remark(&finding.to_string()));
     let remarks: Vec<String> = unknown.into_iter().chain(formats(&logs)).collect();
@@ -194,12 +193,8 @@ fn push_text(line: &mut Vec<u8>, one: &Violation) {
 
 fn stopped(stop: Stop) -> Error {
     match stop {
-        Stop::Log(failure) => Error::Refused(failure.to_string()),
+        Stop::Log(why) => Error::Refused(why),
         Stop::Output(error) => Error::Output(error),
-        Stop::NoHost(log, line) => Error::Refused(format!(
-            "{log}:{line}: the line has no host, and the policy has several sites (name the one \
-             of such lines with --site)"
-        )),
     }
 }
 

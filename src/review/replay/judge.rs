@@ -19,7 +19,6 @@ use super::{
     basis::{Basis, Rules},
     batch::{Batch, Row},
     changes::Changes,
-    log_file::Failure,
     merge::{Item, Logs},
     totals::{Client, Tally},
     treatment::Verdict,
@@ -35,10 +34,8 @@ pub(crate) type TakeRecord<'a> = dyn FnMut(&Violation) -> io::Result<()> + 'a;
 /// Why a replay ended early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// A log can't be read.
-    Log(Failure),
-    /// A line has no host, and no site takes it; the name of the log and the line.
-    NoHost(String, u64),
+    /// A log can't be read or judged, for this reason.
+    Log(String),
     /// The record of a violation can't be written.
     Output(io::Error),
 }
@@ -57,9 +54,9 @@ pub(crate) struct Judge {
     tally: Tally,
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
-        Self::Log(failure)
+impl From<String> for Stop {
+    fn from(why: String) -> Self {
+        Self::Log(why)
     }
 }
 
@@ -136,7 +133,11 @@ impl Judge {
             false => self.host.as_deref().map(str::as_bytes),
         };
         if authority.is_none() && self.needs_host {
-            return Err(Stop::NoHost(log.to_owned(), row.line));
+            let line = row.line;
+            return Err(Stop::Log(format!(
+                "{log}:{line}: the line has no host, and the policy has several sites (name the one \
+                 of such lines with --site)"
+            )));
         }
         let host = self.clients.host(authority);
         let client = self.clients.of(batch.get(row.user_agent));

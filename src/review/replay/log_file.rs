@@ -1,7 +1,6 @@
 //! A log file or standard input, decompressed, in blocks of whole lines.
 
 use std::{
-    fmt,
     io::{self, Cursor, Read},
     path::PathBuf,
     sync::{
@@ -37,15 +36,6 @@ pub(crate) enum Source {
     StandardInput,
 }
 
-/// A log that can't be read.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// Occurs when a log can't be opened or read, with its name.
-    Unreadable(String, io::Error),
-    /// Occurs when the format of a log can't be told, with its name and its first line.
-    UnknownFormat(String, String),
-}
-
 /// A log whose first lines are known.
 pub(super) struct Log {
     pub(super) name: String,
@@ -68,19 +58,6 @@ pub(super) struct Blocks {
     /// Whether the rest of a line that is too long is left out.
     is_skipping: bool,
     is_done: bool,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(name, error) => write!(f, "{name}: {error}"),
-            Self::UnknownFormat(name, line) => write!(
-                f,
-                "{name}: no known log format fits its first lines, such as '{line}' (name the \
-                 format with --log-format)"
-            ),
-        }
-    }
 }
 
 impl Source {
@@ -113,9 +90,9 @@ impl Log {
     pub(super) fn examine(
         source: Source,
         format: Option<&Arc<Format>>,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, String> {
         let name = source.name();
-        let failed = |error| Failure::Unreadable(name.clone(), error);
+        let failed = |error: io::Error| format!("{name}: {error}");
         let mut input = decompressed(source.open().map_err(failed)?).map_err(failed)?;
         let mut head = Vec::new();
         input.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
@@ -124,7 +101,11 @@ impl Log {
         let format = match format {
             Some(format) => Arc::clone(format),
             None => Arc::new(detect(lines()).ok_or_else(|| {
-                Failure::UnknownFormat(name.clone(), escape::bounded(shown, 100))
+                let line = escape::bounded(shown, 100);
+                format!(
+                    "{name}: no known log format fits its first lines, such as '{line}' (name the \
+                     format with --log-format)"
+                )
             })?),
         };
         let mut header = Columns::default();

@@ -16,7 +16,7 @@ use crate::formats::access_log::Format;
 
 use super::{
     batch::{Batch, Block, Row},
-    log_file::{Failure, Log, Source},
+    log_file::{Log, Source},
 };
 
 /// How far lines may stand from the place that their time gives them: a server logs a request when it
@@ -73,7 +73,7 @@ impl Logs {
         sources: Vec<Source>,
         format: Option<Format>,
         threads: NonZero<usize>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, String> {
         let format = format.map(Arc::new);
         let size = match sources.contains(&Source::StandardInput) {
             true => 0,
@@ -124,7 +124,7 @@ impl Logs {
 
     /// Reads the next batch of the log that is furthest behind, then gives the rows whose time has come
     /// to `take`. Returns whether there may be more.
-    pub(super) fn step<E: From<Failure>>(
+    pub(super) fn step<E: From<String>>(
         &mut self,
         take: &mut impl FnMut(Item<'_>) -> Result<(), E>,
     ) -> Result<bool, E> {
@@ -144,7 +144,7 @@ impl Logs {
             Err(_) => drop(self.open.swap_remove(at)),
             Ok(Err(error)) => {
                 let name = self.names.get(number).cloned().unwrap_or_default();
-                return Err(Failure::Unreadable(name, error).into());
+                return Err(format!("{name}: {error}").into());
             }
             Ok(Ok(batch)) => {
                 let batch = batch.recv().unwrap_or_default();
@@ -170,7 +170,7 @@ impl Logs {
     }
 
     /// Opens the logs that begin before the open ones have passed their beginning.
-    fn open_due(&mut self) -> Result<(), Failure> {
+    fn open_due(&mut self) -> Result<(), String> {
         while let Some((_, log)) = self.waiting.last() {
             let reached = self.open.iter().map(|one| one.reached).min();
             let first = log.first.unwrap_or(i64::MIN);
@@ -241,14 +241,9 @@ impl Pool {
     }
 
     /// The batches of a log, in its order. They are read ahead.
-    fn stream(
-        &self,
-        number: usize,
-        mut log: Log,
-        read: &Arc<AtomicU64>,
-    ) -> Result<Stream, Failure> {
+    fn stream(&self, number: usize, mut log: Log, read: &Arc<AtomicU64>) -> Result<Stream, String> {
         let blocks = log.blocks(read);
-        let blocks = blocks.map_err(|error| Failure::Unreadable(log.name.clone(), error))?;
+        let blocks = blocks.map_err(|error| format!("{}: {error}", log.name))?;
         let (promises, batches) = sync_channel(AHEAD);
         let work = self.work.clone();
         thread::spawn(move || {

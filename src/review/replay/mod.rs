@@ -35,7 +35,7 @@ pub(crate) use self::{
     json::json_lines,
     judge::{Judge, Stop},
     layout::document,
-    log_file::{Failure, Source},
+    log_file::Source,
     merge::{Logs, Progress},
     totals::Tally,
 };

@@ -278,7 +278,7 @@ fn rows_of_several_logs_come_in_the_order_of_time_and_of_logs() {
         let format = Format::of(FORMAT).expect("a format");
         let mut logs = Logs::open(sources, Some(format), threads(number)).expect("logs");
         let mut found = Vec::new();
-        let mut take = |item: Item<'_>| -> Result<(), Failure> {
+        let mut take = |item: Item<'_>| -> Result<(), String> {
             if let Item::Row(_, row, log) = item {
                 found.push((row.time / 1_000 * 1_000, log, row.line));
             }
