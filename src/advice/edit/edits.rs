@@ -5,9 +5,8 @@ use std::ops::Range;
 use super::{
     entry::{Entry, List},
     insertion,
-    layout::{Content, Node, Style},
+    layout::{Content, Node, Refusal, Style, line_after, line_start},
     removal,
-    splice::{Refusal, line_after, line_start},
 };
 
 /// The text with an entry at the head of a list of the site that begins at this line and column, in place

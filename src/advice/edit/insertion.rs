@@ -2,8 +2,7 @@
 
 use super::{
     entry::{Entry, List},
-    layout::{Content, Node, Style},
-    splice::{Refusal, Splice, line_after, line_end, line_start},
+    layout::{Content, Node, Refusal, Splice, Style, line_after, line_end, line_start},
 };
 
 /// The bytes of an entry at the head of its list, with the list and its section where they are missing.

@@ -6,8 +6,8 @@
 //! change more than it says.
 //!
 //! ```text
-//! layout      the text as a tree; every node has its bytes
-//! entry       a line of a list       splice    bytes that go in or out
+//! layout      the text as a tree; every node has its bytes; bytes that go in or out
+//! entry       a line of a list
 //! insertion   where an entry goes in  removal   where it goes out
 //! edits       one of them, and the proof that nothing else changed
 //! ```
@@ -19,7 +19,7 @@ use similar::TextDiff;
 pub(crate) use self::{
     edits::{is_same_beside, put, section, take},
     entry::{Entry, List, quoted},
-    splice::Refusal,
+    layout::Refusal,
 };
 
 mod edits; // one edit, and its proof
@@ -27,7 +27,6 @@ mod entry; // an entry of a list
 mod insertion; // where an entry goes in
 mod layout; // the text as a tree
 mod removal; // where an entry goes out
-mod splice; // bytes that go in or out
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,7 @@
 
 use super::{
     entry::{Entry, List},
-    layout::{Content, Node, Style},
-    splice::{Splice, line_after, line_start},
+    layout::{Content, Node, Splice, Style, line_after, line_start},
 };
 
 /// The number of the first entry for a crawler that an insertion wrote, and the bytes to take out, the last

@@ -2,10 +2,7 @@
 
 use crate::rules::crawlers::read_list;
 
-use super::{
-    draft::{Draft, Group, Item},
-    loss::Loss,
-};
+use super::draft::{Draft, Group, Item, Loss};
 
 /// Reads the names. The source disallows every path for all of them.
 pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {

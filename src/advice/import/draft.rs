@@ -3,15 +3,54 @@
 //! Each line remembers the item of the source that it came from. A line with a warning or an error is
 //! left out, and becomes a loss with the reader's own words. So the text passes `beadle check`.
 
-use crate::{base::diagnostic::Severity, formats::robots::Record, rules::policy};
+use std::fmt;
 
-use super::{
-    kind::Kind,
-    loss::{Imported, Loss},
+use serde::Serialize;
+
+use crate::{
+    base::{diagnostic::Severity, escape},
+    formats::robots::Record,
+    rules::policy,
 };
+
+use super::kind::Kind;
 
 /// How often lines are left out before the text is given up.
 const MOST_ROUNDS: usize = 50;
+
+/// A policy made of foreign rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Imported {
+    pub(crate) policy: String,
+    /// The parts that are not carried over, in the order of the source.
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// A part of the source that is not carried over, or that means something else in a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Loss {
+    /// The place in the source: `line 12`, or a name.
+    pub(crate) place: String,
+    /// The part, as written.
+    pub(crate) what: String,
+    pub(crate) why: String,
+}
+
+impl Loss {
+    pub(super) fn new(
+        place: impl Into<String>,
+        what: impl AsRef<[u8]>,
+        why: impl Into<String>,
+    ) -> Self {
+        Self { place: place.into(), what: escape::shown(what), why: why.into() }
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.place, self.what, self.why)
+    }
+}
 
 /// The site that the policy is for.
 #[derive(Clone, Debug)]
@@ -28,12 +67,8 @@ pub(super) struct Item {
     pub(super) place: String,
 }
 
-/// A record with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RecordItem {
-    name: String,
-    item: Item,
-}
+/// The name of a record, and its value.
+pub(super) type RecordItem = (String, Item);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
@@ -61,11 +96,9 @@ impl Item {
     pub(super) fn new(text: &str, place: &str) -> Self {
         Self { text: text.to_owned(), place: place.to_owned() }
     }
-}
 
-impl RecordItem {
-    pub(super) fn new(record: &Record, place: &str) -> Self {
-        Self { name: record.name.clone(), item: Item::new(&record.value, place) }
+    pub(super) fn of_record(record: &Record, place: &str) -> RecordItem {
+        (record.name.clone(), Self::new(&record.value, place))
     }
 }
 
@@ -115,7 +148,7 @@ impl Lines {
             return;
         }
         self.add(&format!("{indent}records:"));
-        for RecordItem { name, item } in records {
+        for (name, item) in records {
             self.item(&format!("{indent}  - {{ {}: {} }}", scalar(name), quoted(&item.text)), item);
         }
     }
@@ -167,12 +200,12 @@ impl Draft {
         let is_other = |other: &Item| other != item;
         self.own.retain(is_other);
         self.sitemaps.retain(is_other);
-        self.records.retain(|record| is_other(&record.item));
+        self.records.retain(|(_, item)| is_other(item));
         for group in &mut self.groups {
             group.user_agents.retain(is_other);
             group.allow.retain(is_other);
             group.disallow.retain(is_other);
-            group.records.retain(|record| is_other(&record.item));
+            group.records.retain(|(_, item)| is_other(item));
             group.crawl_delay = group.crawl_delay.take().filter(is_other);
         }
     }

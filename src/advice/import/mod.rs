@@ -14,8 +14,7 @@
 //! regex           a regular expression as texts with stars
 //! clients, paths  such a text as product tokens, or as path patterns
 //! sequence        rules of which the first that matches decides -> groups
-//! draft           the groups as the text of a policy, checked
-//! loss            what comes out, and the parts that are not carried over
+//! draft           the groups as the text of a policy, checked; the parts that are not carried over
 //! ```
 //!
 //! May use: robots, crawlers, policy, diagnostic, escape, product_token, text. Must not know: files,
@@ -26,7 +25,6 @@ mod anubis; // bot policies of Anubis
 mod apache; // lists of Apache
 mod draft; // the policy that is written
 mod kind; // the formats
-mod loss; // what comes out, and what is not carried over
 mod nginx; // lists of nginx
 mod paths; // texts of paths -> patterns
 mod product_tokens; // texts of User-Agents -> product tokens
@@ -38,9 +36,8 @@ mod sequence; // rules of which the first decides
 mod tests;
 
 pub(crate) use self::{
-    draft::Place,
+    draft::{Imported, Place},
     kind::{Kind, guess},
-    loss::Imported,
 };
 
 /// Reads foreign rules as a policy for a site at `place`.

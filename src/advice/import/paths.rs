@@ -1,7 +1,7 @@
 //! The path patterns that a regular expression on paths stands for.
 
 use super::{
-    loss::Loss,
+    draft::Loss,
     regex::{self, Found, Piece},
 };
 

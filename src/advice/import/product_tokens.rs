@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    loss::Loss,
+    draft::Loss,
     regex::{self, Found},
 };
 

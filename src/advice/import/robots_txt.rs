@@ -7,10 +7,7 @@ use crate::{
     formats::robots::{self, Directive, Record, RobotsTxt},
 };
 
-use super::{
-    draft::{Draft, Group, Item, RecordItem},
-    loss::Loss,
-};
+use super::draft::{Draft, Group, Item, Loss};
 
 /// Reads a robots.txt as crawlers do.
 pub(super) fn read(bytes: &[u8]) -> Draft {
@@ -31,7 +28,7 @@ pub(super) fn read(bytes: &[u8]) -> Draft {
         let is_sitemap = record.name.eq_ignore_ascii_case("sitemap");
         match is_sitemap {
             true => draft.sitemaps.push(Item::new(&record.value, &place)),
-            false => draft.records.push(RecordItem::new(record, &place)),
+            false => draft.records.push(Item::of_record(record, &place)),
         }
     }
     groups(&file, &mut draft);
@@ -125,7 +122,7 @@ fn rules(from: &robots::Group, group: &mut Group, losses: &mut Vec<Loss>) {
         let place = format!("line {}", record.line);
         match delay(record).filter(|_| group.crawl_delay.is_none()) {
             Some(value) => group.crawl_delay = Some(Item::new(value, &place)),
-            None => group.records.push(RecordItem::new(record, &place)),
+            None => group.records.push(Item::of_record(record, &place)),
         }
     }
 }

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use crate::rules::{crawlers::Catalogue, policy};
 
 use super::{
-    draft::{Draft, Group, Item},
-    loss::Loss,
+    draft::{Draft, Group, Item, Loss},
     product_tokens,
 };
 

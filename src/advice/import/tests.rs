@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use regex_automata::{meta::Regex, util::syntax};
 
-use super::{loss::Loss, *};
+use super::{draft::Loss, *};
 use crate::{
     formats::robots::{self, Access, RobotsTxt, Target},
     rules::{

@@ -28,8 +28,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::{
     emit::closes,
     group_index::{GroupIndex, GroupList},
-    limits::LEAST_BYTES,
-    line_count::whole_lines,
+    limits::{LEAST_BYTES, whole_lines},
     name, normal,
     other_record::Record,
     parse::parse,

@@ -123,7 +123,6 @@ mod rule; // An allow or disallow line.
 // Reading and writing.
 mod emit; // The file as text.
 mod findings; // The findings about a file.
-mod line_count; // The whole lines of a part of a file.
 mod line_kind; // The kind of a line, by its name.
 mod normal; // The normal form of octets.
 mod parse; // Bytes to a file.
@@ -158,8 +157,7 @@ pub use folder::stays_in;
 pub use group_index::{GroupIndex, GroupList};
 pub use inclusion::Sample;
 pub use intent::{BEGIN, Intent, NO_REGEX, corrected, intent};
-pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS};
-pub use line_count::whole_lines;
+pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS, whole_lines};
 pub use matcher::{Matcher, Scope, closes_everything};
 pub use merge::{Merged, Side, Source, merge, merge_beginning};
 #[cfg(test)]

@@ -17,8 +17,7 @@
 
 use super::{
     findings::Findings,
-    limits::{LEAST_BYTES, MAX_BYTES},
-    line_count::whole_lines,
+    limits::{LEAST_BYTES, MAX_BYTES, whole_lines},
     line_kind::{self, BYTE_ORDER_MARK, GOOGLE_LINE, LineKind, is_space},
     normal,
     other_record::{LIMIT, Record},

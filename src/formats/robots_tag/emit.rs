@@ -7,8 +7,11 @@
 use sfv::{ItemSerializer, KeyRef, Parser, StringRef, TokenRef};
 
 use super::{
-    known_rules::ValueKind, legacy, limits::MAX_BYTES, rule::Rule, scope::Scope, tag::RobotsTag,
-    value::Value,
+    known_rules::ValueKind,
+    legacy,
+    limits::MAX_BYTES,
+    rule::{Rule, Value},
+    tag::{RobotsTag, Scope},
 };
 use crate::base::{diagnostic::Diagnostic, escape};
 

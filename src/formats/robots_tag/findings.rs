@@ -1,12 +1,10 @@
 //! The findings about a robots tag, bounded in number. A finding never changes the tag.
 
 use super::{
-    first_draft::is_first_draft,
-    known_rules::{self, ValueKind},
+    known_rules::{self, ValueKind, is_first_draft},
     limits::MAX_BYTES,
     rule::Rule,
-    scope::Scope,
-    tag::RobotsTag,
+    tag::{RobotsTag, Scope},
 };
 use crate::base::{diagnostic::Diagnostic, escape::shown};
 

@@ -22,8 +22,7 @@ use super::{
     head::{self, MetaTag, Spot},
     legacy,
     limits::{MAX_BYTES, MAX_DOCUMENT_BYTES, MAX_METAS},
-    scope::Scope,
-    tag::RobotsTag,
+    tag::{RobotsTag, Scope},
 };
 use crate::base::{diagnostic::Diagnostic, product_token::ProductToken};
 

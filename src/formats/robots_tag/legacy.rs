@@ -15,8 +15,7 @@ use super::{
     known_rules::{self, ValueKind},
     legacy_line::Line,
     rule::Rule,
-    scope::Scope,
-    tag::RobotsTag,
+    tag::{RobotsTag, Scope},
 };
 use crate::base::{diagnostic::Diagnostic, product_token::ProductToken};
 

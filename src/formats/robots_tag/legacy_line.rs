@@ -4,8 +4,7 @@ use super::{
     findings::Findings,
     known_rules::{self, ValueKind, takes_value},
     rule::Rule,
-    scope::Scope,
-    tag::RobotsTag,
+    tag::{RobotsTag, Scope},
 };
 
 /// The state between two parts: the current scope, and a date that a comma may have split.

@@ -101,7 +101,6 @@
 
 mod emit; // The tag as text.
 mod findings; // The findings about a tag.
-mod first_draft; // The syntax of the draft's first text.
 mod head; // The meta elements of a document, in and outside its head.
 mod html; // The rules in a document.
 mod known_rules; // The documented rules.
@@ -111,9 +110,7 @@ mod limits; // The limits of a field and of a document.
 mod origin_line; // A line of an origin, read leniently.
 mod parse; // The strict parser.
 mod rule; // One rule.
-mod scope; // The crawlers that a rule restricts.
 mod tag; // The rules of a response by scope.
-mod value; // The value of a rule.
 
 #[cfg(test)]
 mod tests;
@@ -125,7 +122,5 @@ pub use legacy::read_legacy;
 pub use limits::{MAX_BYTES, MAX_DOCUMENT_BYTES, MAX_METAS};
 pub use origin_line::{LineReading, read_legacy_leniently, read_leniently};
 pub use parse::read;
-pub use rule::{InvalidRule, Rule};
-pub use scope::Scope;
-pub use tag::{RobotsTag, effective};
-pub use value::Value;
+pub use rule::{InvalidRule, Rule, Value};
+pub use tag::{RobotsTag, Scope, effective};

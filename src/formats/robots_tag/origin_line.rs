@@ -7,13 +7,11 @@
 
 use super::{
     findings::Findings,
-    first_draft::is_first_draft,
-    known_rules::{self, takes_value},
+    known_rules::{self, is_first_draft, takes_value},
     legacy,
     legacy_line::Line,
     parse, rule,
-    scope::Scope,
-    tag::RobotsTag,
+    tag::{RobotsTag, Scope},
 };
 use crate::base::{diagnostic::Diagnostic, text::trimmed};
 

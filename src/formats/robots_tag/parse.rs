@@ -11,7 +11,12 @@ use sfv::{
     },
 };
 
-use super::{findings::Findings, limits::MAX_BYTES, rule::Rule, scope::Scope, tag::RobotsTag};
+use super::{
+    findings::Findings,
+    limits::MAX_BYTES,
+    rule::Rule,
+    tag::{RobotsTag, Scope},
+};
 use crate::base::{diagnostic::Diagnostic, product_token::ProductToken, text::trimmed};
 
 /// The tag of a response's `Robots-Tag` lines, and the findings about them.

@@ -8,7 +8,10 @@ use crate::{
     rules::{crawlers::Class, enforce},
 };
 
-use super::{excerpt::Excerpt, line::Line, verdict::VerdictRow};
+use super::{
+    excerpt::Excerpt,
+    verdict::{Line, VerdictRow},
+};
 
 /// The decision about one request. Its fields are written in this order.
 #[derive(Clone, Debug, Serialize)]

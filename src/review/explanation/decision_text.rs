@@ -13,9 +13,8 @@ use crate::{
 
 use super::{
     decision::{Explanation, time},
-    line::Line,
     question::Rungs,
-    verdict::group_lines,
+    verdict::{Line, group_lines},
 };
 
 pub(super) fn lines(

@@ -22,7 +22,6 @@ mod answer; // a question put to the gate
 mod decision; // the decision as data
 mod decision_text; // the decision as lines
 mod excerpt; // the lines around a rule
-mod line; // one line of text
 mod past; // a recorded violation
 mod question; // what is asked, and its faults
 mod verdict; // what a robots.txt alone says
@@ -31,8 +30,7 @@ pub(crate) use self::{
     answer::explain,
     decision::Explanation,
     excerpt::Excerpt,
-    line::Line,
     past::{Past, PastForms},
     question::{Fault, Question, Rungs},
-    verdict::{RuleRow, VerdictRow, group_lines},
+    verdict::{Line, RuleRow, VerdictRow, group_lines},
 };

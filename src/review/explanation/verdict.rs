@@ -1,5 +1,7 @@
 //! What every explanation has: the verdict, the group and the rules.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::{
@@ -7,8 +9,6 @@ use crate::{
     formats::robots::{self, Matcher, Scope, Target},
     rules::enforce::Site,
 };
-
-use super::line::Line;
 
 /// The verdict for one target.
 #[derive(Clone, Debug, Serialize)]
@@ -38,6 +38,27 @@ impl RuleRow {
     pub(crate) fn of(rule: &robots::Rule) -> Self {
         let robots::Rule { directive, pattern, line, .. } = rule;
         Self { directive: directive.as_str(), pattern: pattern.clone(), line: *line }
+    }
+}
+
+/// A line of text with its label. An empty label continues the line before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) label: &'static str,
+    /// The text; foreign octets in it are escaped.
+    pub(crate) value: String,
+}
+
+impl Line {
+    pub(crate) fn new(label: &'static str, value: impl Into<String>) -> Self {
+        Self { label, value: value.into() }
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { label, value } = self;
+        write!(f, "  {label:<9} {value}")
     }
 }
 

@@ -4,9 +4,8 @@ use super::{
     decoding::{self, drop_invalid_utf8},
     mark::Decoded,
     paths::Paths,
-    reading::Reading,
     step::{self, STEPS, Step},
-    steps::Steps,
+    steps::{Reading, Steps},
 };
 
 /// The most paths that are made of one letter.

@@ -55,7 +55,6 @@ mod decoding; // Ways of decoding.
 mod mark; // Octets that stand for others.
 mod paths; // A list of different paths.
 mod query; // The forms of a query.
-mod reading; // How an origin reads a path.
 mod step; // One step on a path.
 mod steps; // The steps that an origin takes.
 
@@ -65,8 +64,7 @@ use self::{mark::Decoded, paths::Paths};
 
 pub use self::{
     closure::{MAX_FORMS, MAX_OCTETS},
-    reading::Reading,
-    steps::Steps,
+    steps::{Reading, Steps},
 };
 
 pub(super) use self::{

@@ -33,7 +33,6 @@ pub(crate) use self::{
 mod archive; // files as a zip and back, within limits
 mod contents; // material -> files
 mod file; // names and hashes of files
-mod frequency; // equal values, counted
 mod gathering; // the bundle of a crawler, from a policy and its database
 mod history; // editions.json: editions and their times in force
 mod manifest; // manifest.json

@@ -1,12 +1,10 @@
 //! `standing.json`: what confirmed or contradicted the crawler's name.
 
-use std::net::IpAddr;
+use std::{cmp::Reverse, collections::BTreeMap, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{records::record::Violation, rules::crawlers::Crawler};
-
-use super::frequency::tally;
 
 /// The contents of `standing.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +74,17 @@ fn counts<'a>(
         records,
     };
     tally(keys).into_iter().map(count).collect()
+}
+
+/// How often each value occurs, the most frequent first; of equally frequent ones the lesser.
+pub(super) fn tally<T: Ord>(values: impl IntoIterator<Item = T>) -> Vec<(T, u64)> {
+    let mut counts: BTreeMap<T, u64> = BTreeMap::new();
+    for value in values {
+        *counts.entry(value).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    counts
 }
 
 /// The usual network of one customer: /24 or /48. A recorded network or hash stays as it is.

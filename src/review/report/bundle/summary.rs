@@ -12,9 +12,8 @@ use crate::{
 };
 
 use super::{
-    frequency::tally,
     manifest::Manifest,
-    standing::{Count, Standings},
+    standing::{Count, Standings, tally},
     window,
 };
 

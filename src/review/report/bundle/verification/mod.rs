@@ -14,11 +14,9 @@ pub(crate) use self::finding::{Finding, Status};
 use self::bench::Bench;
 use super::{
     archive::Unpacked,
-    file,
-    frequency::tally,
-    history,
+    file, history,
     manifest::{self, Manifest},
-    standing,
+    standing::{self, tally},
 };
 
 mod bench; // the files of a bundle, ready to judge by
