@@ -22,7 +22,7 @@ use super::{
 
 /// The files of a bundle, in the order of their names.
 pub(crate) fn contents(material: &Material<'_>) -> Vec<File> {
-    let name = material.crawler.map_or(Name::Declared(material.product_token), Name::Known);
+    let name = material.crawler.map_or(Name::Declared(material.wanted.product_token), Name::Known);
     let group_names: Vec<String> = group_names(name).map(str::to_owned).collect();
     let mut manifest = Manifest::new(material, group_names);
     let mut by_site: BTreeMap<&str, Vec<&Violation>> = BTreeMap::new();

@@ -75,16 +75,17 @@ pub(super) struct Entry {
 
 impl Manifest {
     pub(super) fn new(material: &Material<'_>, group_names: Vec<String>) -> Self {
+        let wanted = material.wanted;
         Self {
             schema: SCHEMA,
             tool: format!("beadle {}", version::NUMBER),
-            made: material.made,
-            product_token: material.product_token.to_owned(),
+            made: wanted.made,
+            product_token: wanted.product_token.to_owned(),
             operator: material.crawler.and_then(|one| one.operator()).map(str::to_owned),
             group_names,
-            since: material.since,
-            until: material.until,
-            site: material.site.map(str::to_owned),
+            since: wanted.since,
+            until: wanted.until,
+            site: wanted.site.map(str::to_owned),
             records: material.records.len() as u64,
             is_cut: material.is_cut,
             counts: material.counts,

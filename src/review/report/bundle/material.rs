@@ -1,11 +1,11 @@
 //! The facts that a bundle is made of.
 
-use jiff::Timestamp;
-
 use crate::{
     records::record::{ClockLeap, Edition, Fetch, Violation},
     rules::{crawlers::Crawler, enforce::Stay, policy},
 };
+
+use super::gathering::Wanted;
 
 /// The most records in a bundle; the latest count.
 pub(crate) const MAX_RECORDS: usize = 100_000;
@@ -13,18 +13,9 @@ pub(crate) const MAX_RECORDS: usize = 100_000;
 /// The facts that a bundle is made of.
 #[derive(Debug)]
 pub(crate) struct Material<'a> {
-    /// The product token of all records.
-    pub(crate) product_token: &'a str,
+    pub(crate) wanted: &'a Wanted<'a>,
     /// The catalogue's entry, if there is one.
     pub(crate) crawler: Option<&'a Crawler>,
-    /// The only site, if the records are of one by choice.
-    pub(crate) site: Option<&'a str>,
-    /// The start of the span.
-    pub(crate) since: Timestamp,
-    /// The end of the span.
-    pub(crate) until: Timestamp,
-    /// The time at which the bundle is made.
-    pub(crate) made: Timestamp,
     /// The records of the span, in the order of writing.
     pub(crate) records: Vec<Violation>,
     /// Whether earlier records of the span are left out, because there are too many.

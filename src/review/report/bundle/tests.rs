@@ -15,7 +15,7 @@ use crate::{
     formats::robots::OriginFile,
     records::{
         record::{ClockLeap, Edition, Fetch, Robots, RobotsRead, Violation},
-        tally::ReadState,
+        tally::{Claimant, ReadState},
     },
     rules::{
         crawlers::Name,
@@ -110,13 +110,17 @@ fn made(record: Violation, change: impl FnOnce(&mut Material<'_>)) -> Vec<File> 
     let crawler = policy.catalogue.find("GPTBot");
     let star_binds = &policy.sites[0].enforcement.star_binds;
     let is_bound_by_star = is_bound_by_star(star_binds, Name::Known(crawler.expect("it is known")));
-    let mut material = Material {
+    let wanted = Wanted {
         product_token: "GPTBot",
-        crawler,
         site: None,
+        claimant: Claimant::Crawler,
         since: at(0),
         until: at(20 * DAY),
         made: at(20 * DAY),
+    };
+    let mut material = Material {
+        wanted: &wanted,
+        crawler,
         records: vec![record],
         is_cut: false,
         counts: None,
