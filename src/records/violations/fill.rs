@@ -1,8 +1,16 @@
-//! How full a database is: told by its writer, asked by its queue.
+//! How full a database is, and may become: told by its writer, asked by its queue.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use parking_lot::Mutex;
+
+use super::{retention::Retention, size_limit::SizeLimit};
 
 /// The records that the database removed since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,5 +68,28 @@ impl Fill {
 
     pub(super) fn removed(&self) -> Removed {
         *self.removed.lock()
+    }
+}
+
+/// The limits of a database, and who is told how full it is. The default has none.
+#[derive(Debug, Default)]
+pub(super) struct Limits {
+    pub(super) age: Option<Retention>,
+    pub(super) size: Option<SizeLimit>,
+    pub(super) fill: Arc<Fill>,
+}
+
+impl Limits {
+    /// Ends failed passes and schedules the next ones.
+    pub(super) fn put_off(&mut self, now: Instant) {
+        self.age.iter_mut().for_each(|age| age.put_off(now));
+        self.size.iter_mut().for_each(|size| size.put_off(now));
+    }
+
+    /// The time until there may be something to remove.
+    pub(super) fn rest(&self, now: Instant) -> Duration {
+        let age = self.age.as_ref().map(|age| age.rest(now));
+        let size = self.size.as_ref().and_then(|size| size.rest(now));
+        age.into_iter().chain(size).min().unwrap_or(Duration::MAX)
     }
 }

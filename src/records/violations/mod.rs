@@ -19,8 +19,8 @@ pub use self::{
     fill::Removed,
     history::History,
     notes::NoteCounts,
-    sink::{OnDamage, Settings, Sink},
-    store::{CompactionPlan, DatabaseCopy, Examination, Fault, Location, Store, Table},
+    sink::{Settings, Sink},
+    store::{CompactionPlan, DatabaseCopy, Examination, Fault, Location, OnDamage, Store, Table},
     waiting::Record,
 };
 

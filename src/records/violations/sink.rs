@@ -21,8 +21,8 @@ use crate::{
         },
         tally::Tally,
         violations::{
-            Counts, Drops, Health, History, NoteCounts, Record, Removed,
-            fill::Fill,
+            Counts, Drops, Health, History, NoteCounts, OnDamage, Record, Removed,
+            fill::{Fill, Limits},
             history::Recollection,
             json_log::Log,
             lane::Lane,
@@ -30,7 +30,7 @@ use crate::{
             relay::Relay,
             retention::Retention,
             size_limit::SizeLimit,
-            store::{Appender, Limits},
+            store::Appender,
         },
     },
 };
@@ -60,16 +60,6 @@ pub struct Settings {
     /// The longest time that a crawler may use an edition after it was replaced (RFC 9309 §2.4).
     /// The database keeps editions of this time, however short the retention is.
     pub editions: Duration,
-}
-
-/// What happens to a damaged database.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnDamage {
-    /// It stays as it is, and records wait in memory until the operator repairs or moves it.
-    #[default]
-    Keep,
-    /// It is moved aside, and a new one is started.
-    Rotate,
 }
 
 /// Takes records; shared by all requests.

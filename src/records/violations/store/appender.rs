@@ -22,13 +22,12 @@ use super::{
     leaps, policies, probes, quarantine, record_rows,
     rollups::{self, BatchNumber},
     unkept,
-    upkeep::Limits,
 };
 use crate::records::{
     record::{Error, Obstacle, Overflow, Violation},
     violations::{
-        History, OnDamage, Removed, history::Recollection, notes::Notes, queue::Batch,
-        writer::Target,
+        History, OnDamage, Removed, fill::Limits, history::Recollection, notes::Notes,
+        queue::Batch, writer::Target,
     },
 };
 

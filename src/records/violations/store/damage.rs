@@ -17,6 +17,16 @@ use crate::records::{
     record::{Error, Obstacle},
 };
 
+/// What happens to a damaged database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDamage {
+    /// It stays as it is, and records wait in memory until the operator repairs or moves it.
+    #[default]
+    Keep,
+    /// It is moved aside, and a new one is started.
+    Rotate,
+}
+
 /// The beginning of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const HEADER: usize = 100;

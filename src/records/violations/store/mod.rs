@@ -6,11 +6,12 @@
 //! In a fleet, records, counts and editions are in a ClickHouse server that all nodes share. A [`Store`]
 //! then asks that server, with the same meaning; the file has what this node alone needs.
 
-pub(super) use self::{appender::Appender, upkeep::Limits};
+pub(super) use self::appender::Appender;
 pub use self::{
     compaction::CompactionPlan,
     connection::Store,
     copy::DatabaseCopy,
+    damage::OnDamage,
     examination::{Examination, Fault, Table},
     location::Location,
 };
@@ -42,7 +43,7 @@ mod removal; // old rows that go
 mod rollups; // counts by hour as rows
 mod search; // the way through the records that a filter may list
 mod unkept; // records that were not kept, counted
-mod upkeep; // limits of age and of size; old rows, a piece between batches
+mod upkeep; // old rows, a piece between batches
 mod values; // the values of columns
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::{
 use jiff::Timestamp;
 use rusqlite::Connection;
 
-use super::{Appender, Limits, Store, appender, record_rows, removal::Removal};
+use super::{Appender, Store, appender, record_rows, removal::Removal};
 use crate::{
     base::text::Text,
     records::{
@@ -19,6 +19,7 @@ use crate::{
         record::{Error, Fetch, Filter, Obstacle, Overflow, Violation},
         violations::{
             Counts, Health, NoteCounts, OnDamage, Settings, Sink,
+            fill::Limits,
             history::Recollection,
             notes::Notes,
             queue::Batch,
