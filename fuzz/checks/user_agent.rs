@@ -14,8 +14,7 @@ static SITE_NAMES: LazyLock<SiteNames> =
 
 pub(crate) fn holds_for(octets: &[u8]) {
     let claim = CATALOGUE.identify(octets, &SITE_NAMES);
-    assert_eq!(claim.len(), claim.tokens().count());
-    assert!(claim.len() <= Claim::MAX_TOKENS);
+    assert!(claim.tokens().count() <= Claim::MAX_TOKENS);
     match claim.class() {
         Class::Browser | Class::None => assert!(claim.is_empty()),
         Class::Crawler | Class::UserTriggered => assert!(!claim.is_empty()),

@@ -27,7 +27,7 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
 fn lint_delay(subject: &Subject<'_>, group: &Group, at: Spot, findings: &mut Findings) {
     let ignores = |name: &str| {
         let crawler = subject.catalogue.find(name);
-        crawler.is_some_and(|crawler| crawler.honours().crawl_delay == Some(CrawlDelay::No))
+        crawler.is_some_and(|crawler| crawler.entry.honours.crawl_delay == Some(CrawlDelay::No))
     };
     let names = || group.user_agents.iter().map(|one| one.name.trim());
     if group.user_agents.is_empty() || !names().all(ignores) {

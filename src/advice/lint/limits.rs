@@ -190,7 +190,7 @@ impl<'a> Lint<'a> {
     fn counted(self) -> impl Iterator<Item = &'a Crawler> {
         let (limit, star_binds) = (self.limit, &self.site.enforcement.star_binds);
         let is_counted = move |one: &&Crawler| {
-            one.status() == Status::Active
+            one.entry.status == Status::Active
                 && one.is_identifiable()
                 && enforce::counts(limit, star_binds, Name::Known(one))
         };

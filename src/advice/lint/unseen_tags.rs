@@ -45,17 +45,17 @@ pub(super) fn lint_lines(site: &Site, server: &Server, findings: &mut Findings) 
     };
     let help = "use '*' instead of many crawlers, or set 'robots_tag_legacy: false'";
     let finding = Diagnostic::warning("lint.many_tag_lines", message).help(help);
-    findings.add(first.places.entry, finding);
+    findings.add(first.spot, finding);
 }
 
 pub(super) fn lint(subject: &Subject<'_>, rules: &[TagRule], findings: &mut Findings) {
     let Ok(everything) = Pattern::new("/") else { return };
     for rule in rules {
         let Some(scopes) = scopes(subject, rule) else { continue };
-        let everywhere = (&everything, rule.places.entry);
+        let everywhere = (&everything, rule.spot);
         let paths: Vec<(&Pattern, Spot)> = match rule.paths.is_empty() {
             true => vec![everywhere],
-            false => rule.paths.iter().zip(rule.places.paths.iter().copied()).collect(),
+            false => rule.paths.iter().zip(rule.path_spots.iter().copied()).collect(),
         };
         for (path, at) in paths {
             let closing: Option<Vec<Ranked<'_>>> =

@@ -67,7 +67,7 @@ impl Wish {
             _ => return Err("write PURPOSE=allow or PURPOSE=disallow".to_owned()),
         };
         let topic = Topic::ALL.into_iter().find(|topic| topic.name == name);
-        let purposes: Vec<Purpose> = match (topic, Purpose::from_name(name)) {
+        let purposes: Vec<Purpose> = match (topic, Purpose::from_word(name)) {
             (Some(topic), _) => topic.purposes.to_vec(),
             (None, Some(purpose)) => vec![purpose],
             (None, None) => {

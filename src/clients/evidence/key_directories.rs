@@ -81,7 +81,8 @@ impl Keys {
         let copies = Copies::new(settings.folder.as_deref(), KeyKeeper::KIND);
         let mut directories: Vec<Directory> = Vec::new();
         for crawler in policy.catalogue.iter().filter(|crawler| settings.is_about(crawler)) {
-            let agent = crawler.signature_agent().and_then(|url| AgentUrl::new(url).ok());
+            let agent =
+                crawler.entry.signature_agent.as_deref().and_then(|url| AgentUrl::new(url).ok());
             let Some(url) = agent.map(|agent| agent.directory_url()) else { continue };
             let owner = Owner {
                 product_token: crawler.product_token().clone(),

@@ -100,9 +100,10 @@ impl ListKeeper {
         let mut listings: Vec<Listing> = Vec::new();
         let mut of_crawler = OfCrawler::new();
         for crawler in policy.catalogue.iter().filter(|crawler| settings.is_about(crawler)) {
-            let format = crawler.ip_format().and_then(Format::named);
+            let format = crawler.entry.ip_format.as_deref().and_then(Format::named);
             let ids: Box<[ListId]> = crawler
-                .ip_ranges()
+                .entry
+                .ip_ranges
                 .iter()
                 .map(|url| {
                     let known = listings.iter().position(|list| list.url == *url);
@@ -153,7 +154,7 @@ impl Listing {
     }
 
     fn copy(&self, list: &List) -> String {
-        let incomplete = if list.is_complete() { "" } else { INCOMPLETE };
+        let incomplete = if list.is_complete { "" } else { INCOMPLETE };
         format!("# {}\n{incomplete}\n{list}", self.url)
     }
 
@@ -205,9 +206,9 @@ impl Collection for ListKeeper {
         let fresh = ranges::read(listing.format, &content.octets).map_err(refused)?;
         listing.check(&fresh).map_err(refused)?;
         listing.note_seen();
-        listing.is_complete = fresh.is_complete();
+        listing.is_complete = fresh.is_complete;
         self.copies.write(&listing.url, listing.copy(&fresh).as_bytes());
-        let findings = fresh.findings().to_vec();
+        let findings = fresh.findings.clone();
         listing.list = Some(fresh);
         self.compile();
         Ok(findings)

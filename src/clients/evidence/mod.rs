@@ -105,7 +105,8 @@ impl Verifier {
         }
         if settings.reverse_dns {
             let crawlers = policy.catalogue.iter().filter(|crawler| settings.is_about(crawler));
-            let suffixes: BTreeSet<&String> = crawlers.flat_map(Crawler::reverse_dns).collect();
+            let suffixes: BTreeSet<&String> =
+                crawlers.flat_map(|one| &one.entry.reverse_dns).collect();
             let suffixes = suffixes.into_iter().cloned();
             verifier.names =
                 Some(Names::start(&settings.name_servers, suffixes, &verifier.metrics)?);
@@ -166,7 +167,7 @@ impl Verifier {
                 .get_or_init(|| self.keys.signers(message, sender.now, &self.metrics));
             self.keys.answer(crawler, signers)
         });
-        let ip_range = match (sender.address, crawler.ip_ranges()) {
+        let ip_range = match (sender.address, &*crawler.entry.ip_ranges) {
             (_, []) => Testimony::Nothing,
             (Some(address), _) if settings.ip_ranges => {
                 self.lists.load().answer(crawler, address, SystemTime::from(sender.now))
@@ -176,7 +177,7 @@ impl Verifier {
         // A confirmed claim needs no DNS look-up.
         let names =
             self.names.as_ref().filter(|_| ![signature, ip_range].contains(&Testimony::Yes));
-        let reverse_dns = match (names, sender.address, crawler.reverse_dns()) {
+        let reverse_dns = match (names, sender.address, &*crawler.entry.reverse_dns) {
             (_, _, []) => Testimony::Nothing,
             (Some(names), Some(address), suffixes) if sender.is_real => {
                 names.answer(address, suffixes)
@@ -217,8 +218,9 @@ pub fn is_same(a: &Policy, b: &Policy) -> bool {
 fn of_crawlers(policy: &Policy) -> impl Iterator<Item = impl PartialEq> {
     let publish = policy.catalogue.iter().filter(|crawler| crawler.publishes_evidence());
     publish.map(|one| {
-        let addresses = (one.ip_ranges(), one.ip_format(), one.reverse_dns());
-        (one.product_token(), one.operator(), addresses, one.signature_agent())
+        let entry = &one.entry;
+        let addresses = (&entry.ip_ranges, entry.ip_format.as_deref(), &entry.reverse_dns);
+        (one.product_token(), one.operator(), addresses, entry.signature_agent.as_deref())
     })
 }
 

@@ -32,7 +32,7 @@ fn site_row(site: &Site, held: &[String]) -> Value {
         "edition": edition.id_text(),
         "sha256": edition.sha256(),
         "source": site.source.as_str(),
-        "since": text_of(site.timeline.since()),
+        "since": text_of(site.timeline.since),
         "provisional": edition.is_provisional(),
         "quarantined": held.contains(&site.name),
     })

@@ -266,15 +266,15 @@ fn facts(entry: &Crawler) -> Vec<Fact> {
     let mut facts = vec![
         fact("operator", entry.operator().unwrap_or("unknown")),
         fact("purpose", entry.purpose().as_str()),
-        fact("contact", entry.contact().unwrap_or("none published")),
-        fact("described at", entry.documentation().unwrap_or("none known")),
+        fact("contact", entry.entry.contact.as_deref().unwrap_or("none published")),
+        fact("described at", entry.entry.documentation.as_deref().unwrap_or("none known")),
         fact("groups in robots.txt", &groups.join(", ")),
     ];
     facts.extend(entry.list_in_words().map(|list| fact("from", &list)));
     let evidence = [
-        (!entry.ip_ranges().is_empty()).then_some("addresses"),
-        (!entry.reverse_dns().is_empty()).then_some("reverse DNS"),
-        entry.signature_agent().map(|_| "signatures"),
+        (!entry.entry.ip_ranges.is_empty()).then_some("addresses"),
+        (!entry.entry.reverse_dns.is_empty()).then_some("reverse DNS"),
+        entry.entry.signature_agent.as_ref().map(|_| "signatures"),
     ];
     let evidence: Vec<_> = evidence.into_iter().flatten().collect();
     let none = "none, so its name can't be checked".to_owned();

@@ -192,7 +192,7 @@ impl Wanted {
 
     fn unknown_purpose(&self) -> Option<String> {
         let purpose = condition(&self.purpose)?.to_ascii_lowercase();
-        let is_known = purpose == UNKNOWN || Purpose::from_name(&purpose).is_some();
+        let is_known = purpose == UNKNOWN || Purpose::from_word(&purpose).is_some();
         (!is_known).then(|| format!("No crawlers have the purpose '{}'.", shown(&purpose)))
     }
 

@@ -51,7 +51,8 @@ pub(crate) fn crawlers(
     purposes: &[Purpose],
 ) -> Vec<ProductToken> {
     for purpose in purposes {
-        let active = catalogue.by_purpose(*purpose).filter(|one| one.status() == Status::Active);
+        let active =
+            catalogue.by_purpose(*purpose).filter(|one| one.entry.status == Status::Active);
         tokens.extend(active.map(|one| one.product_token().clone()));
     }
     if tokens.is_empty() && purposes.is_empty() {

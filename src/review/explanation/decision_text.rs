@@ -103,7 +103,7 @@ fn unpromised<'r>(
 ) -> Option<(&'r str, &'r Record)> {
     let judgement = decision.judgement?;
     let name = judgement.name?;
-    let promises = |known: &Crawler| known.honours().crawl_delay == Some(CrawlDelay::Yes);
+    let promises = |known: &Crawler| known.entry.honours.crawl_delay == Some(CrawlDelay::Yes);
     let minute = moment.now.as_second().rem_euclid(86_400) / 60;
     let pace = site.edition().matcher().pace(judgement.group?, u16::try_from(minute).ok()?)?;
     (!name.known().is_some_and(promises)).then_some((name.as_str(), &pace.record))

@@ -7,23 +7,22 @@ use crate::base::diagnostic::Diagnostic;
 use super::{
     crawler::Crawler,
     entry::{Entry, Match, OperatorEntry},
-    name_table::{NameTable, Target},
+    name_table::{NameTable, TableId, Target},
     patterns::Patterns,
     purpose::Purpose,
     referrers::Referrers,
-    table_id::TableId,
 };
 
 /// All known crawlers. Immutable; an update is a new catalogue.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    id: TableId,
+    pub(super) id: TableId,
     crawlers: Vec<Crawler>,
     /// Tokens and aliases in lower case, for names in robots.txt.
     by_name: HashMap<Box<str>, u16>,
     /// The names for the scan of User-Agents.
-    names: NameTable,
-    patterns: Patterns,
+    pub(super) names: NameTable,
+    pub(super) patterns: Patterns,
     referrers: Referrers,
 }
 
@@ -60,7 +59,10 @@ impl Catalogue {
     /// # Errors
     ///
     /// One finding for each host that is not one, or that belongs to two operators.
-    pub fn with_operators(self, operators: &[OperatorEntry]) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn with_operators(
+        self,
+        operators: &[OperatorEntry],
+    ) -> Result<Self, Vec<Diagnostic>> {
         let mut findings = Vec::new();
         let referrers = Referrers::check(operators, &mut findings);
         if findings.is_empty() { Ok(Self { referrers, ..self }) } else { Err(findings) }
@@ -71,19 +73,19 @@ impl Catalogue {
     /// # Errors
     ///
     /// See [`Self::new`].
-    pub fn with_entries(&self, more: Vec<Entry>) -> Result<Self, Vec<Diagnostic>> {
-        let known = self.iter().map(|crawler| crawler.entry().clone());
+    pub(crate) fn with_entries(&self, more: Vec<Entry>) -> Result<Self, Vec<Diagnostic>> {
+        let known = self.iter().map(|crawler| crawler.entry.clone());
         let referrers = self.referrers.clone();
         Self::new(known.chain(more)).map(|made| Self { referrers, ..made })
     }
 
     /// The operator of crawlers that sends people from a host in lower case.
-    pub fn operator_of(&self, host: &str) -> Option<&str> {
+    pub(crate) fn operator_of(&self, host: &str) -> Option<&str> {
         self.referrers.operator(host)
     }
 
     /// The crawler with this token or alias, in any case of letters.
-    pub fn find(&self, name: &str) -> Option<&Crawler> {
+    pub(crate) fn find(&self, name: &str) -> Option<&Crawler> {
         let number = match self.by_name.get(name) {
             Some(number) => number,
             None => self.by_name.get(name.trim().to_ascii_lowercase().as_str())?,
@@ -92,7 +94,7 @@ impl Catalogue {
     }
 
     /// The token that an unknown name probably means: the most similar one, if it is close enough.
-    pub fn closest(&self, name: &str) -> Option<&str> {
+    pub(crate) fn closest(&self, name: &str) -> Option<&str> {
         const CLOSE_ENOUGH: f64 = 0.72;
         let name = name.trim().to_ascii_lowercase();
         let (likeness, number) = self
@@ -108,8 +110,7 @@ impl Catalogue {
         self.crawlers.iter()
     }
 
-    /// The crawlers of one purpose, in the order of the file.
-    pub fn by_purpose(&self, purpose: Purpose) -> impl Iterator<Item = &Crawler> {
+    pub(crate) fn by_purpose(&self, purpose: Purpose) -> impl Iterator<Item = &Crawler> {
         self.iter().filter(move |crawler| crawler.purpose() == purpose)
     }
 
@@ -128,7 +129,7 @@ impl Catalogue {
                 return Some(crawler);
             }
             let is_documented_there = |crawler: &&Crawler| {
-                crawler.documentation().is_some_and(|url| has_host(url, domain))
+                crawler.entry.documentation.as_ref().is_some_and(|url| has_host(url, domain))
             };
             if label.len() >= MIN_LABEL
                 && let Some(crawler) = named(label).filter(is_documented_there)
@@ -146,18 +147,6 @@ impl Catalogue {
     /// The number by which [`Self::at`] finds a crawler of this catalogue.
     pub(super) fn number(&self, crawler: &Crawler) -> Option<u16> {
         u16::try_from(self.crawlers.element_offset(crawler)?).ok()
-    }
-
-    pub(super) const fn id(&self) -> TableId {
-        self.id
-    }
-
-    pub(super) fn names(&self) -> &NameTable {
-        &self.names
-    }
-
-    pub(super) fn patterns(&self) -> &Patterns {
-        &self.patterns
     }
 }
 

@@ -21,9 +21,8 @@ pub struct Changes {
     pub new: Vec<String>,
     /// Names of crawlers in the older file only, in its order. A name that is now an alias is not
     /// gone.
-    pub gone: Vec<String>,
-    /// Facts that differ, in the order of the newer file.
-    pub changed: Vec<Change>,
+    pub(crate) gone: Vec<String>,
+    pub(crate) changed: Vec<Change>,
 }
 
 /// A fact that differs.
@@ -31,20 +30,18 @@ pub struct Changes {
 pub struct Change {
     /// The crawler; for the fact `referrers`, the operator.
     pub product_token: String,
-    /// The key of the fact in the file.
-    pub fact: String,
+    pub(crate) fact: String,
     /// Whether it can change verdicts or standings.
-    pub decides: bool,
+    pub(crate) decides: bool,
     /// The older value; empty is unknown.
-    pub was: String,
-    /// The newer value.
-    pub is: String,
+    pub(crate) was: String,
+    pub(crate) is: String,
 }
 
 impl Changes {
     /// The differences in `newer`. Crawlers are equal if their names are, in any case of letters. A
     /// crawler whose name is now an alias of another counts as changed.
-    pub fn between(older: &CatalogueFile, newer: &CatalogueFile) -> Self {
+    pub(crate) fn between(older: &CatalogueFile, newer: &CatalogueFile) -> Self {
         let (before, after) = (by_name(&older.crawlers), by_name(&newer.crawlers));
         let mut changes = Self::default();
         for entry in &newer.crawlers {
@@ -65,8 +62,7 @@ impl Changes {
         changes
     }
 
-    /// Whether the files are equal.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.new.is_empty() && self.gone.is_empty() && self.changed.is_empty()
     }
 

@@ -2,7 +2,38 @@
 
 use std::fmt;
 
-use super::{class::Class, crawler::Crawler, entry::Kind, name::Name, purpose::Purpose};
+use serde::Serialize;
+
+use crate::base::text::words;
+
+use super::{crawler::Crawler, entry::Kind, name::Name, purpose::Purpose};
+
+words! {
+    /// The kind of client that a User-Agent claims to be.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Class {
+        /// A crawler of the catalogue.
+        Crawler = "crawler",
+        /// A fetcher that acts because a person requested this page.
+        UserTriggered = "user-triggered",
+        /// A tool made to crawl or to fetch pages in number, a driven browser, or a bot that names itself
+        /// and is in no catalogue.
+        Automation = "automation",
+        /// An app, a client of an API, or the HTTP stack of apps. A token is the stack's or the app's.
+        App = "app",
+        /// A browser. It has no tokens.
+        Browser = "browser",
+        /// A User-Agent that is absent, empty, `-`, or of no known form.
+        None = "none",
+    }
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
 
 /// The claim of one request. Borrows from the catalogue, the site's names and the User-Agent; its
 /// tokens are distinct and in order of appearance.
@@ -46,18 +77,13 @@ impl<'a> Claim<'a> {
 
     /// Names of libraries and tools beside a crawler's name: the programs that the crawler runs. A
     /// site with rules for such a program can still apply them.
-    pub fn programs(&self) -> impl Iterator<Item = Name<'a>> + '_ {
+    pub(crate) fn programs(&self) -> impl Iterator<Item = Name<'a>> + '_ {
         self.names.iter().take(self.found).skip(self.length).flatten().copied()
     }
 
     /// Whether the User-Agent carries more names than a claim keeps. No honest client sends so many.
     pub fn is_crowded(&self) -> bool {
         self.crowded
-    }
-
-    /// How many tokens there are.
-    pub fn len(&self) -> usize {
-        self.length
     }
 
     /// Whether there is no token.
@@ -70,22 +96,14 @@ impl<'a> Claim<'a> {
         self.names[0]
     }
 
-    /// Whether the User-Agent is longer than the part that is read, so that it may carry further
-    /// names: see [`Catalogue::MAX_SCAN`]. Patterns read less.
-    ///
-    /// [`Catalogue::MAX_SCAN`]: super::Catalogue::MAX_SCAN
-    pub fn is_truncated(&self) -> bool {
-        self.truncated
-    }
-
     /// Whether the User-Agent may carry names that the claim has not. No honest client sends one.
-    pub fn may_hide_names(&self) -> bool {
+    pub(crate) fn may_hide_names(&self) -> bool {
         self.crowded || self.truncated
     }
 
     /// Whether another crawler of this claim always sends this crawler's name beside its own. Then
     /// the name is no claim to be this crawler.
-    pub fn is_borrowed(&self, crawler: &Crawler) -> bool {
+    pub(crate) fn is_borrowed(&self, crawler: &Crawler) -> bool {
         let mut known = self.tokens().filter_map(Name::known);
         known.any(|other| other.borrows_from(crawler))
     }
@@ -102,10 +120,6 @@ impl<'a> Claim<'a> {
             }
             None => self.crowded = true,
         }
-    }
-
-    pub(super) fn mark_truncated(&mut self) {
-        self.truncated = true;
     }
 
     /// Whether all tokens so far, if any, are names of apps and their HTTP stacks.

@@ -3,7 +3,7 @@
 use crate::base::{diagnostic::Diagnostic, escape, product_token::ProductToken};
 
 use super::{
-    entry::{Entry, Honours, Kind, Match, Status},
+    entry::{Entry, Kind, Match},
     purpose::Purpose,
 };
 
@@ -12,10 +12,10 @@ use super::{
 pub struct Crawler {
     product_token: ProductToken,
     /// The aliases, then the names that only robots.txt has.
-    aliases: Vec<ProductToken>,
-    falls_back_to: Vec<ProductToken>,
+    pub(crate) aliases: Vec<ProductToken>,
+    pub(crate) falls_back_to: Vec<ProductToken>,
     borrows: Vec<ProductToken>,
-    entry: Entry,
+    pub(crate) entry: Entry,
 }
 
 impl Crawler {
@@ -24,18 +24,11 @@ impl Crawler {
         &self.product_token
     }
 
-    /// Its further names.
-    pub fn aliases(&self) -> &[ProductToken] {
-        &self.aliases
-    }
-
-    /// The operator, if known.
-    pub fn operator(&self) -> Option<&str> {
+    pub(crate) fn operator(&self) -> Option<&str> {
         self.entry.operator.as_deref()
     }
 
-    /// The purpose of its requests.
-    pub fn purpose(&self) -> Purpose {
+    pub(crate) fn purpose(&self) -> Purpose {
         self.entry.purpose
     }
 
@@ -46,7 +39,7 @@ impl Crawler {
 
     /// The uses of copies that it governs: of a control token its purposes, of others none. A token that
     /// governs more than one use closes all of them.
-    pub fn governs(&self) -> &[Purpose] {
+    pub(crate) fn governs(&self) -> &[Purpose] {
         match self.entry.kind {
             Kind::Control if self.entry.governs.is_empty() => {
                 std::slice::from_ref(&self.entry.purpose)
@@ -56,33 +49,8 @@ impl Crawler {
     }
 
     /// Whether it is a program that many people run, or a service that sites use, and no crawler.
-    pub fn is_program(&self) -> bool {
+    pub(crate) fn is_program(&self) -> bool {
         matches!(self.entry.kind, Kind::Automation | Kind::App)
-    }
-
-    /// The page that describes it, if known.
-    pub fn documentation(&self) -> Option<&str> {
-        self.entry.documentation.as_deref()
-    }
-
-    /// The published contact of its operator: a mail address, or the URL of a form.
-    pub fn contact(&self) -> Option<&str> {
-        self.entry.contact.as_deref()
-    }
-
-    /// The rules that it claims to honour.
-    pub fn honours(&self) -> Honours {
-        self.entry.honours
-    }
-
-    /// Whether it is still active.
-    pub fn status(&self) -> Status {
-        self.entry.status
-    }
-
-    /// The groups that it obeys if no group names it, before `*`.
-    pub fn falls_back_to(&self) -> &[ProductToken] {
-        &self.falls_back_to
     }
 
     /// Whether only a group that names it binds it, by its operator's documentation.
@@ -101,59 +69,31 @@ impl Crawler {
         self.entry.matching != Match::Never
     }
 
-    /// The URLs of its published lists of IP ranges.
-    pub fn ip_ranges(&self) -> &[String] {
-        &self.entry.ip_ranges
-    }
-
-    /// The format of these lists, if known.
-    pub fn ip_format(&self) -> Option<&str> {
-        self.entry.ip_format.as_deref()
-    }
-
-    /// Suffixes of its confirmed reverse-DNS names, each with its leading dot.
-    pub fn reverse_dns(&self) -> &[String] {
-        &self.entry.reverse_dns
-    }
-
-    /// The origin that it sends in `Signature-Agent`.
-    pub fn signature_agent(&self) -> Option<&str> {
-        self.entry.signature_agent.as_deref()
-    }
-
     /// Whether its operator publishes evidence that distinguishes its requests from others.
-    pub fn publishes_evidence(&self) -> bool {
+    pub(crate) fn publishes_evidence(&self) -> bool {
         !self.entry.ip_ranges.is_empty()
             || !self.entry.reverse_dns.is_empty()
             || self.entry.signature_agent.is_some()
     }
 
     /// The URL of the followed list that it comes from.
-    pub fn list(&self) -> Option<&str> {
+    pub(crate) fn list(&self) -> Option<&str> {
         self.entry.source.as_ref().map(|source| source.url.as_str())
     }
 
     /// Whether it comes from a followed list, and the operator has not accepted it. Its requests are
     /// recorded, and never refused.
-    pub fn is_pending(&self) -> bool {
+    pub(crate) fn is_pending(&self) -> bool {
         self.entry.source.as_ref().is_some_and(|source| !source.is_accepted)
     }
 
     /// The followed list that it comes from, in words.
-    pub fn list_in_words(&self) -> Option<String> {
+    pub(crate) fn list_in_words(&self) -> Option<String> {
         let list = escape::shown(self.list()?);
         Some(match self.is_pending() {
             true => format!("{list} (never refused until 'beadle crawlers accept')"),
             false => format!("{list} (accepted)"),
         })
-    }
-
-    pub(super) fn entry(&self) -> &Entry {
-        &self.entry
-    }
-
-    pub(super) fn user_agent_pattern(&self) -> Option<&str> {
-        self.entry.user_agent_pattern.as_deref()
     }
 
     pub(super) fn borrows(&self) -> bool {

@@ -122,10 +122,10 @@ impl Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The URL of the list.
-    pub url: String,
+    pub(crate) url: String,
     /// Whether the operator has accepted the name. Requests with another one are recorded, and never
     /// refused.
-    pub is_accepted: bool,
+    pub(crate) is_accepted: bool,
 }
 
 words! {

@@ -28,7 +28,7 @@ impl CatalogueFile {
     /// Checks a file from elsewhere: a version that is a day, bounded texts, URLs that can be
     /// fetched, known formats, suffixes of one operator each, and no circle of crawlers that fall
     /// back to each other. [`Catalogue::new`](super::Catalogue::new) checks the names.
-    pub fn audit(&self) -> Vec<Diagnostic> {
+    pub(crate) fn audit(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         if !is_day(&self.version) {
             let shown = escape::bounded(self.version.as_bytes(), 32);
@@ -123,8 +123,6 @@ fn evidence(entry: &Entry, findings: &mut Vec<Diagnostic>) {
 }
 
 /// Adds one finding if crawlers fall back to each other in a circle, at one crawler of the circle.
-/// Removes the crawlers without a fallback, then those whose fallbacks are all removed, and so on.
-/// The crawlers that remain lead into a circle.
 fn circles(entries: &[Entry], findings: &mut Vec<Diagnostic>) {
     let names = entries.iter().enumerate().flat_map(|(number, entry)| {
         let aliases = entry.aliases.iter().chain(&entry.group_names);
@@ -132,39 +130,30 @@ fn circles(entries: &[Entry], findings: &mut Vec<Diagnostic>) {
         names.map(move |name| (name.to_ascii_lowercase(), number))
     });
     let number_of: HashMap<String, usize> = names.collect();
-    let parents: Vec<Vec<usize>> = entries
-        .iter()
-        .map(|entry| {
-            let names = entry.falls_back_to.iter().map(|name| name.to_ascii_lowercase());
-            names.filter_map(|name| number_of.get(&name).copied()).collect()
-        })
-        .collect();
-    let mut children = vec![Vec::new(); entries.len()];
-    let mut waits_for: Vec<usize> = parents.iter().map(Vec::len).collect();
-    for (child, parents) in parents.iter().enumerate() {
-        for &parent in parents {
-            if let Some(list) = children.get_mut(parent) {
-                list.push(child);
+    let fallbacks = |entry: &Entry| -> Vec<usize> {
+        let names = entry.falls_back_to.iter().map(|name| name.to_ascii_lowercase());
+        names.filter_map(|name| number_of.get(&name).copied()).collect()
+    };
+    let parents: Vec<Vec<usize>> = entries.iter().map(fallbacks).collect();
+    // Without the crawlers whose fallbacks are all left out, those that remain lead into a circle.
+    let mut left = vec![true; entries.len()];
+    let next = |left: &[bool], number: usize| {
+        let mut parents = parents.get(number).into_iter().flatten();
+        parents.find(|parent| left.get(**parent) == Some(&true)).copied()
+    };
+    let mut is_changed = true;
+    while is_changed {
+        is_changed = false;
+        for number in 0..left.len() {
+            if left[number] && next(&left, number).is_none() {
+                (left[number], is_changed) = (false, true);
             }
         }
     }
-    let mut free: Vec<usize> =
-        (0..entries.len()).filter(|&n| waits_for.get(n) == Some(&0)).collect();
-    while let Some(number) = free.pop() {
-        for &child in children.get(number).into_iter().flatten() {
-            let Some(count) = waits_for.get_mut(child) else { continue };
-            *count -= 1;
-            if *count == 0 {
-                free.push(child);
-            }
-        }
-    }
-    let is_left = |number: usize| waits_for.get(number).is_some_and(|&count| count > 0);
-    let Some(mut at) = (0..entries.len()).find(|&number| is_left(number)) else { return };
+    let Some(mut at) = left.iter().position(|is_left| *is_left) else { return };
     // Each crawler that remains falls back to another one, so this many steps end in the circle.
     for _ in 0..entries.len() {
-        let next = parents.get(at).and_then(|list| list.iter().find(|&&number| is_left(number)));
-        at = next.copied().unwrap_or(at);
+        at = next(&left, at).unwrap_or(at);
     }
     if let Some(entry) = entries.get(at) {
         let what = "falls back to itself, directly or through others";

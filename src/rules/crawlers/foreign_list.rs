@@ -36,13 +36,11 @@ pub struct Listed {
     /// The name without a version: a crawler reads its name up to it.
     pub product_token: String,
     /// The operator, where the list has a short name.
-    pub operator: Option<String>,
-    /// The purpose by the words of the list.
-    pub purpose: Purpose,
+    pub(crate) operator: Option<String>,
+    pub(crate) purpose: Purpose,
 }
 
 impl Listed {
-    /// Whether it is the crawler of this name.
     pub(super) fn is_same(&self, name: &str) -> bool {
         self.product_token.eq_ignore_ascii_case(name)
     }

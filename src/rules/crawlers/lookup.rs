@@ -6,12 +6,10 @@ use super::{
     words::{MIN_VERSIONED, Word, is_inner, is_word},
 };
 
-/// A name in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hit {
     /// The name's number in the table.
     pub(super) number: u16,
-    /// The end of the name in the text.
     pub(super) end: usize,
 }
 

@@ -27,7 +27,6 @@ mod name_table; // names that are looked up by word
 mod patterns; // crawlers without a name of their own
 mod referrers; // hosts from which operators send people
 mod site_names; // names of a site's groups
-mod table_id; // a number for each table
 
 // User-Agent to claim.
 mod lookup; // a word in a name table
@@ -38,8 +37,7 @@ mod user_agent; // the scan
 mod words; // a text as words
 
 // The claim.
-mod claim; // its tokens
-mod class; // the class of client
+mod claim; // the class of client, and its tokens
 mod name; // one token
 mod recent; // a cache of claims
 mod stored_claim; // a claim in it
@@ -50,8 +48,7 @@ mod standing; // evidence -> standing
 
 pub use catalogue::Catalogue;
 pub use changes::{Change, Changes};
-pub use claim::Claim;
-pub use class::Class;
+pub use claim::{Claim, Class};
 pub use crawler::{Crawler, check_suffix};
 pub use entry::{
     CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, OperatorEntry, Robots, Source, Status,

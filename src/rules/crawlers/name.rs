@@ -28,15 +28,14 @@ impl<'a> Name<'a> {
     }
 
     /// The catalogue's entry, if there is one.
-    pub fn known(self) -> Option<&'a Crawler> {
+    pub(crate) fn known(self) -> Option<&'a Crawler> {
         match self {
             Self::Known(crawler) => Some(crawler),
             Self::Site(_) | Self::Declared(_) => None,
         }
     }
 
-    /// Whether it is a name of a followed list that the operator has not accepted.
-    pub fn is_pending(self) -> bool {
+    pub(crate) fn is_pending(self) -> bool {
         self.known().is_some_and(Crawler::is_pending)
     }
 

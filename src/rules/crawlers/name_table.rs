@@ -5,7 +5,11 @@
 //! model). So the table is fast for misses: one bit per hash in an array that stays in the
 //! processor's first cache, with the names behind it.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::BTreeMap,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use crate::base::product_token::ProductToken;
 
@@ -22,6 +26,18 @@ const MAX_WORD: usize = ProductToken::MAX_LENGTH;
 const MIN_WORD: usize = 2;
 const FILTER_BITS: u32 = 16;
 
+/// The number of a table. Copies of a table share it; no other table of the process has it. An empty
+/// table has the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct TableId(u64);
+
+impl TableId {
+    pub(super) fn new() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+}
+
 /// Names in lower case, each with the number that its owner gave it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NameTable {
@@ -34,19 +50,17 @@ pub(super) struct NameTable {
     prefixes: Vec<Prefix>,
     /// The first bytes of prefixes, and their second bytes: a bit for each, in both cases of letters.
     prefix_starts: [[u64; 4]; 2],
-    /// Whether a name begins with one of the [`ENGINE`] words.
-    knows_engine: bool,
+    /// Whether a name begins with one of the [`ENGINE`] words, so that none may be passed.
+    pub(super) knows_engine: bool,
 }
 
 /// The owner's number for a name, and the places where the name counts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) number: u16,
-    /// The places where the name counts.
     pub(super) matching: Match,
 }
 
-/// The names that begin with one word.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     word: Box<[u8]>,
@@ -56,7 +70,6 @@ pub(super) struct Row {
     phrases: Vec<Phrase>,
 }
 
-/// A name of several words.
 #[derive(Clone, Debug)]
 pub(super) struct Phrase {
     /// The text behind the first word.
@@ -122,13 +135,6 @@ impl NameTable {
         table
     }
 
-    /// Whether a name begins with one of the [`ENGINE`] words, so that none may be passed.
-    #[inline]
-    pub(super) fn knows_engine(&self) -> bool {
-        self.knows_engine
-    }
-
-    /// Whether the table has no names.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.prefixes.is_empty()
     }

@@ -30,7 +30,7 @@ impl Patterns {
     pub(super) fn compile(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> Self {
         let (mut texts, mut numbers) = (Vec::new(), Vec::new());
         for (crawler, number) in crawlers.iter().zip(0u16..) {
-            let Some(text) = crawler.user_agent_pattern() else { continue };
+            let Some(text) = crawler.entry.user_agent_pattern.as_deref() else { continue };
             match check_pattern(text) {
                 Ok(()) => {
                     texts.push(text);

@@ -56,13 +56,6 @@ words! {
     }
 }
 
-impl Purpose {
-    /// The purpose with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|purpose| purpose.as_str() == name)
-    }
-}
-
 impl fmt::Display for Purpose {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
@@ -77,8 +70,8 @@ mod tests {
     fn a_purpose_is_serialised_as_its_name() {
         for purpose in Purpose::ALL {
             assert_eq!(serde_json::to_value(purpose).unwrap(), purpose.as_str());
-            assert_eq!(Purpose::from_name(purpose.as_str()), Some(purpose));
+            assert_eq!(Purpose::from_word(purpose.as_str()), Some(purpose));
         }
-        assert_eq!(Purpose::from_name("SEO"), None);
+        assert_eq!(Purpose::from_word("SEO"), None);
     }
 }

@@ -5,8 +5,8 @@
 //! equals the scan's result, and a new catalogue or new site names never find an old entry.
 
 use super::{
-    catalogue::Catalogue, claim::Claim, site_names::SiteNames, stored_claim::StoredClaim,
-    table_id::TableId,
+    catalogue::Catalogue, claim::Claim, name_table::TableId, site_names::SiteNames,
+    stored_claim::StoredClaim,
 };
 
 /// The longest User-Agent that is cached, in octets; nearly all are shorter.
@@ -92,7 +92,7 @@ impl Recent {
         user_agent: &'a [u8],
         site_names: &'a SiteNames,
     ) -> Claim<'a> {
-        let tables = Tables { catalogue: catalogue.id(), site_names: site_names.id() };
+        let tables = Tables { catalogue: catalogue.id, site_names: site_names.id };
         let (length, hash) = (user_agent.len(), hash(user_agent));
         let (at, mark) = (hash as usize & (self.shelves.len() - 1), (hash >> 32) as u32);
         let shelf = self.shelves.get_mut(at).filter(|_| (1..=MAX_LENGTH).contains(&length));

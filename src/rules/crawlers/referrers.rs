@@ -6,7 +6,6 @@ use crate::base::{diagnostic::Diagnostic, escape};
 
 use super::entry::OperatorEntry;
 
-/// Hosts, each with its operator.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Referrers {
     operators: Vec<Box<str>>,
@@ -48,7 +47,6 @@ impl Referrers {
         referrers
     }
 
-    /// The operator that sends people from this host.
     pub(super) fn operator(&self, host: &str) -> Option<&str> {
         let host = host.strip_prefix("www.").unwrap_or(host);
         let of_label = || {

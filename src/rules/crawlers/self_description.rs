@@ -14,7 +14,7 @@
 use memchr::memchr;
 
 use super::{
-    class::Class,
+    claim::Class,
     product_name,
     systems::{Device, meaning},
     words::Word,
@@ -23,7 +23,6 @@ use super::{
 /// Notes of a scan that distinguish a browser from a bot that names itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SelfDescription {
-    /// The number of words so far.
     pub(super) words: u32,
     form: Form,
     /// A word that reads like a bot's name and stands like a product.

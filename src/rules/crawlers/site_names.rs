@@ -8,14 +8,13 @@ use crate::base::product_token::ProductToken;
 use super::{
     catalogue::Catalogue,
     entry::Match,
-    name_table::{NameTable, Target},
-    table_id::TableId,
+    name_table::{NameTable, TableId, Target},
 };
 
 /// Names to find beside those of the catalogue. Built once for a site, not for a request.
 #[derive(Clone, Debug, Default)]
 pub struct SiteNames {
-    id: TableId,
+    pub(super) id: TableId,
     tokens: Vec<ProductToken>,
     pub(super) names: NameTable,
 }
@@ -42,18 +41,13 @@ impl SiteNames {
         Self { id: TableId::new(), names: NameTable::new(targets), tokens }
     }
 
-    /// The names, as written.
-    pub fn iter(&self) -> impl Iterator<Item = &ProductToken> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ProductToken> {
         self.tokens.iter()
     }
 
     /// The number by which [`Self::token`] finds one of these names.
     pub(super) fn number(&self, token: &ProductToken) -> Option<u16> {
         u16::try_from(self.tokens.element_offset(token)?).ok()
-    }
-
-    pub(super) const fn id(&self) -> TableId {
-        self.id
     }
 
     pub(super) fn token(&self, number: u16) -> Option<&ProductToken> {

@@ -73,9 +73,9 @@ pub struct Standing {
 
 impl Standing {
     /// The standing of a claim without published evidence.
-    pub const UNVERIFIABLE: Self = Self { outcome: Outcome::Unverifiable, evidence: None };
+    pub(crate) const UNVERIFIABLE: Self = Self { outcome: Outcome::Unverifiable, evidence: None };
     /// The standing of a claim that is not checked, or not yet.
-    pub const UNKNOWN: Self = Self { outcome: Outcome::Unknown, evidence: None };
+    pub(crate) const UNKNOWN: Self = Self { outcome: Outcome::Unknown, evidence: None };
 
     /// The standing that follows from the testimonies, in the order of [`Evidence::ALL`].
     pub fn of(testimonies: [Testimony; Evidence::ALL.len()]) -> Self {
@@ -97,8 +97,7 @@ impl Standing {
         }
     }
 
-    /// The standing of a crawler before any check.
-    pub fn unexamined(crawler: &Crawler) -> Self {
+    pub(crate) fn unexamined(crawler: &Crawler) -> Self {
         if crawler.publishes_evidence() { Self::UNKNOWN } else { Self::UNVERIFIABLE }
     }
 }

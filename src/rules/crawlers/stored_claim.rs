@@ -1,6 +1,11 @@
 //! A claim that borrows nothing, so that a cache can keep it beyond the request.
 
-use super::{catalogue::Catalogue, claim::Claim, class::Class, name::Name, site_names::SiteNames};
+use super::{
+    catalogue::Catalogue,
+    claim::{Claim, Class},
+    name::Name,
+    site_names::SiteNames,
+};
 
 /// A claim whose names are numbers and places.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +26,6 @@ enum StoredName {
 }
 
 impl StoredClaim {
-    /// A claim without names.
     pub(super) const EMPTY: Self = Self {
         names: [StoredName::Known(0); Claim::MAX_TOKENS],
         length: 0,

@@ -65,11 +65,11 @@ pub struct ListUpdate {
     /// The names that it adds.
     pub new: Vec<String>,
     /// The names that it no longer has, and that were not accepted.
-    pub gone: Vec<String>,
+    pub(crate) gone: Vec<String>,
     /// The names that are left out, because they also name something else.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
     /// How many more names it has. They come with the next fetches.
-    pub waiting: usize,
+    pub(crate) waiting: usize,
 }
 
 /// The names in a file of accepted ones, a line for each; in lower case.
@@ -83,12 +83,11 @@ impl Followed {
     ///
     /// # Errors
     /// A sentence: the bytes have another form.
-    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(bytes).map_err(|error| error.to_string())
     }
 
-    /// The kept form.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         serde_json::to_vec_pretty(self).expect("texts and numbers are JSON")
     }
 
@@ -96,7 +95,7 @@ impl Followed {
     ///
     /// # Errors
     /// A sentence, and nothing has changed: the list is not plausible.
-    pub fn update(
+    pub(crate) fn update(
         &mut self,
         list: &[Listed],
         known: &Catalogue,
@@ -178,7 +177,12 @@ impl Followed {
     }
 
     /// The entries for a catalogue that does not know them; `url` is that of the list.
-    pub fn entries(&self, known: &Catalogue, url: &str, accepted: &HashSet<String>) -> Vec<Entry> {
+    pub(crate) fn entries(
+        &self,
+        known: &Catalogue,
+        url: &str,
+        accepted: &HashSet<String>,
+    ) -> Vec<Entry> {
         let new = self.crawlers.iter().filter(|one| known.find(&one.product_token).is_none());
         let entry_of = |one: &Listed| Entry {
             operator: one.operator.clone(),

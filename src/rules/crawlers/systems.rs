@@ -13,7 +13,6 @@ pub(super) enum Device {
     OfApps,
 }
 
-/// What a word says about the program of a client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meaning {
     /// It names a system of browsers and apps, or an engine.

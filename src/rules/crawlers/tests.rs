@@ -95,7 +95,7 @@ fn a_pattern_identifies_a_crawler_that_does_not_send_its_name() {
     let long = |before: usize| [&b"x".repeat(before)[..], b"\xe9t\xe9"].concat();
     let (seen, unseen) = (long(4 * 1024 - 3), long(4 * 1024));
     assert_eq!(format!("{:?}", catalogue.identify(&seen, &nobody)), r#"crawler ["Latin"]"#);
-    assert!(catalogue.identify(&unseen, &nobody).is_truncated(), "a pattern does not see the end");
+    assert!(catalogue.identify(&unseen, &nobody).truncated, "a pattern does not see the end");
     for broken in ["(", "a{1000}{1000}{1000}", "(?=a)"] {
         let findings = Catalogue::new([entry("A", broken)]).expect_err(broken);
         assert_eq!(findings[0].code, "crawlers.bad_pattern", "{broken}");
@@ -508,16 +508,16 @@ fn a_long_user_agent_is_truncated_and_marked() {
     let padded = |padding: usize| format!("{} Googlebot", "x ".repeat(padding / 2)).into_bytes();
     let near = padded(64 * 1024);
     let claim = catalogue.identify(&near, &site);
-    assert_eq!((claim.len(), claim.is_truncated()), (1, false));
+    assert_eq!((claim.tokens().count(), claim.truncated), (1, false));
     let far = padded(Catalogue::MAX_SCAN);
     let claim = catalogue.identify(&far, &site);
-    assert_eq!((claim.len(), claim.is_truncated()), (0, true));
+    assert_eq!((claim.tokens().count(), claim.truncated), (0, true));
     assert!(claim.may_hide_names());
     assert!(catalogue.identify_all([&b"GPTBot/1.0"[..], &far], &site).may_hide_names());
     let many: String = (0..100).map(|n| format!("Bot{n}/1 ")).collect();
     let names: Vec<String> = (0..100).map(|n| format!("Bot{n}")).collect();
     let site = SiteNames::new(&catalogue, names.iter().map(String::as_str));
-    assert_eq!(catalogue.identify(many.as_bytes(), &site).len(), Claim::MAX_TOKENS);
+    assert_eq!(catalogue.identify(many.as_bytes(), &site).tokens().count(), Claim::MAX_TOKENS);
 }
 
 #[test]
@@ -596,26 +596,26 @@ fn a_crawler_has_the_facts_of_its_entry() {
     let (full, plain, extended) = (find("whole"), find("Plain"), find("Extended"));
     assert_eq!(full.operator(), Some("Full Ltd"));
     assert_eq!((full.purpose(), full.kind()), (Purpose::Search, Kind::UserTriggered));
-    assert_eq!(full.documentation(), Some("https://full.example/bot"));
+    assert_eq!(full.entry.documentation.as_deref(), Some("https://full.example/bot"));
     let honours = Honours {
         robots_txt: Some(Robots::Yes),
         crawl_delay: Some(CrawlDelay::No),
         crawl_delay_of_star: false,
     };
-    assert_eq!((full.honours(), full.status()), (honours, Status::Legacy));
-    assert_eq!(full.ip_ranges(), ["https://full.example/ips.json"]);
-    assert_eq!(full.ip_format(), Some("json"));
-    assert_eq!(full.reverse_dns(), [".full.example", ".a-b.full_c.example"]);
-    assert_eq!(full.signature_agent(), Some("https://full.example"));
+    assert_eq!((full.entry.honours, full.entry.status), (honours, Status::Legacy));
+    assert_eq!(full.entry.ip_ranges, ["https://full.example/ips.json"]);
+    assert_eq!(full.entry.ip_format.as_deref(), Some("json"));
+    assert_eq!(full.entry.reverse_dns, [".full.example", ".a-b.full_c.example"]);
+    assert_eq!(full.entry.signature_agent.as_deref(), Some("https://full.example"));
     let names = |tokens: &[crate::base::product_token::ProductToken]| {
         tokens.iter().map(|token| token.as_str().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(
-        (names(full.aliases()), names(full.falls_back_to())),
+        (names(&full.aliases), names(&full.falls_back_to)),
         (vec!["Whole".to_owned()], vec!["Plain".to_owned()])
     );
-    assert_eq!((plain.operator(), plain.documentation()), (None, None));
-    assert_eq!((plain.ip_format(), plain.signature_agent()), (None, None));
+    assert_eq!((plain.operator(), plain.entry.documentation.as_deref()), (None, None));
+    assert_eq!((&plain.entry.ip_format, &plain.entry.signature_agent), (&None, &None));
     for (crawler, publishes, is_identifiable) in
         [(full, true, true), (plain, false, true), (extended, true, false)]
     {
@@ -646,7 +646,7 @@ proptest! {
     ) {
         let (catalogue, site) = (sample(), SiteNames::default());
         let claim = catalogue.identify(&user_agent, &site);
-        prop_assert!(claim.len() <= Claim::MAX_TOKENS);
+        prop_assert!(claim.tokens().count() <= Claim::MAX_TOKENS);
         match claim.class() {
             Class::Browser | Class::None => prop_assert!(claim.is_empty()),
             Class::Crawler | Class::UserTriggered | Class::Automation => {

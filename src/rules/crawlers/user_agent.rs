@@ -13,8 +13,7 @@
 
 use super::{
     catalogue::Catalogue,
-    claim::Claim,
-    class::Class,
+    claim::{Claim, Class},
     lookup::{find, find_in_version},
     name::Name,
     name_table::hash,
@@ -27,7 +26,7 @@ use super::{
 impl Catalogue {
     /// The most bytes of a User-Agent that are scanned. No padding up to 64 KiB hides a name, and
     /// the scan still takes less than a millisecond.
-    pub const MAX_SCAN: usize = 128 * 1024;
+    pub(crate) const MAX_SCAN: usize = 128 * 1024;
 
     /// The claim of a request's User-Agent. One pass, no allocation.
     pub fn identify<'a>(&'a self, user_agent: &'a [u8], site_names: &'a SiteNames) -> Claim<'a> {
@@ -45,13 +44,13 @@ impl Catalogue {
         let mut fallback = Class::None;
         for value in user_agents {
             let class = scan(self, site_names, value, &mut claim);
-            let is_matched_whole = self.patterns().find(value, |number| {
+            let is_matched_whole = self.patterns.find(value, |number| {
                 if let Some(crawler) = self.at(number) {
                     claim.add(Name::Known(crawler));
                 }
             });
             if !is_matched_whole {
-                claim.mark_truncated();
+                claim.truncated = true;
             }
             if fallback == Class::None {
                 fallback = class;
@@ -72,13 +71,13 @@ fn scan<'a>(
 ) -> Class {
     let text = value.get(..Catalogue::MAX_SCAN).unwrap_or(value);
     if text.len() < value.len() {
-        claim.mark_truncated();
+        claim.truncated = true;
     }
     let mut scan = Scan { text, at: 0, description: SelfDescription::new(text) };
     let had_names = !claim.is_empty();
     while let Some(start) = next_start(text, scan.at) {
         if let Some(end) = end_of_engine(text, start)
-            && !catalogue.names().knows_engine()
+            && !catalogue.names.knows_engine
             && scan.description.note_engine()
         {
             scan.at = end;
@@ -92,18 +91,18 @@ fn scan<'a>(
         let bytes = word.bytes(text);
         let hash = hash(bytes);
         if word.before(text) == Some(b'/') && word.is_joined(text) {
-            if let Some(number) = find_in_version(catalogue.names(), bytes)
+            if let Some(number) = find_in_version(&catalogue.names, bytes)
                 && !word.is_part(text)
                 && let Some(crawler) = catalogue.at(number)
             {
                 claim.add(Name::Known(crawler));
             }
         } else if word.may_have_version(text)
-            || catalogue.names().may_know(bytes, hash)
+            || catalogue.names.may_know(bytes, hash)
             || site_names.names.may_contain(hash)
         {
             // Nearly every word is no name and never gets here.
-            if let Some(hit) = find(catalogue.names(), text, &word, hash) {
+            if let Some(hit) = find(&catalogue.names, text, &word, hash) {
                 if scan.is_name_place(&Word { end: hit.end, ..word }) {
                     if let Some(crawler) = catalogue.at(hit.number) {
                         claim.add(Name::Known(crawler));
@@ -119,7 +118,7 @@ fn scan<'a>(
                 }
                 end = hit.end;
             }
-            if claim.is_crowded() {
+            if claim.crowded {
                 break;
             }
         }

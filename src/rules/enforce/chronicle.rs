@@ -57,7 +57,7 @@ impl Chronicle {
     }
 
     /// Adds the editions of an older part, which was read later.
-    pub fn recall(&mut self, older: Self, now: Timestamp) {
+    pub(crate) fn recall(&mut self, older: Self, now: Timestamp) {
         self.unread = older.unread;
         for (site, older) in older.sites {
             match self.sites.get_mut(&site) {
@@ -68,42 +68,45 @@ impl Chronicle {
     }
 
     /// The edition that was last in force for a site or, if it is new, for its first host.
-    pub fn edition_before(&self, site: &policy::Site, now: Timestamp) -> Option<&Arc<Edition>> {
+    pub(crate) fn edition_before(
+        &self,
+        site: &policy::Site,
+        now: Timestamp,
+    ) -> Option<&Arc<Edition>> {
         let own = self.sites.get(site.name());
         let editions = own.or_else(|| self.sites.get(self.hosts.before(site, now)?.site));
-        editions.and_then(Editions::in_force).map(|(edition, _)| edition)
+        editions.and_then(|one| one.in_force.as_ref()).map(|(edition, _)| edition)
     }
 
     /// The hosts of a site now, with the time since when each belongs to it.
-    pub fn hosts(&self, site: &str) -> impl Iterator<Item = (&str, Timestamp)> {
+    pub(crate) fn hosts(&self, site: &str) -> impl Iterator<Item = (&str, Timestamp)> {
         self.hosts.of_site(site)
     }
 
-    /// Since when a site has any of its hosts.
-    pub fn served_since(&self, site: &str) -> Option<Timestamp> {
+    pub(crate) fn served_since(&self, site: &str) -> Option<Timestamp> {
         self.hosts(site).map(|(_, since)| since).min()
     }
 
     /// All periods of hosts; of a host, in their order.
-    pub fn host_periods(&self) -> impl Iterator<Item = &HostPeriod> {
+    pub(crate) fn host_periods(&self) -> impl Iterator<Item = &HostPeriod> {
         self.hosts.periods()
     }
 
     /// The periods of all editions. Of a site, in the order of their ends. Equivalent editions, and
     /// those that are summed up, are one: stored, they judge as here.
-    pub fn periods(&self) -> impl Iterator<Item = (&str, Period)> {
+    pub(crate) fn periods(&self) -> impl Iterator<Item = (&str, Period)> {
         let sites = self.sites.iter();
         sites.flat_map(|(name, editions)| editions.periods().map(move |one| (name.as_str(), one)))
     }
 
     /// The edition among [`Self::periods`] that stands for an edition of a site.
-    pub fn stored_as(&self, site: &str, id: EditionId) -> EditionId {
+    pub(crate) fn stored_as(&self, site: &str, id: EditionId) -> EditionId {
         self.sites.get(site).and_then(|editions| editions.stored_as(id)).unwrap_or(id)
     }
 
     /// The sites that the hosts of a site of `policy` belonged to until `now`, with the times. Their
     /// editions of these times count for it, too.
-    pub fn inherited(
+    pub(crate) fn inherited(
         &self,
         site: &policy::Site,
         policy: &Policy,
@@ -134,7 +137,6 @@ impl Chronicle {
         self.sites.retain(|name, _| known.contains(name.as_str()));
     }
 
-    /// Puts the edition of a site in force from `now` on.
     pub(super) fn publish(&mut self, site: &str, edition: Arc<Edition>, now: Timestamp) {
         match self.sites.get_mut(site) {
             Some(known) => known.publish(edition, now),

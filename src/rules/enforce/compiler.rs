@@ -13,7 +13,10 @@ use crate::{
 };
 
 use super::{
-    history::History, host_sitemaps::HostSitemaps, rulebook::Rulebook, site::Site, tags::Tags,
+    history::History,
+    rulebook::Rulebook,
+    site::{HostSitemaps, Site},
+    tags::Tags,
     usage_fields::UsageFields,
 };
 

@@ -13,16 +13,15 @@ use crate::{
 use super::{
     decision::{Action, Decision, Judgement, Reason},
     edition::RuleSource,
+    edition_id::KnownEditions,
     excuse::Excuse,
     group::{allows, group_for, group_names, group_of, listed_group},
     knowledge::Knowledge,
-    known_editions::KnownEditions,
     overrides::{first_for, is_protected, strictest_mode},
     rung::Rung,
     site::Site,
 };
 
-/// A claimed name and the standing of the client that claims it.
 #[derive(Clone, Copy)]
 pub(super) struct Claimant<'r> {
     pub(super) name: Name<'r>,

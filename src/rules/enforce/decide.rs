@@ -9,10 +9,9 @@ use crate::{
 };
 
 use super::{
-    case::Case,
     court::{Claimant, Court, pass},
     decision::{Action, Decision, Reason},
-    knowledge::Knowledge,
+    knowledge::{Case, Knowledge},
     pace::keeps_paces,
     site::Site,
 };

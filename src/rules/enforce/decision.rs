@@ -73,7 +73,7 @@ words! {
 
 impl Reason {
     /// Whether it refuses a request that breaks no rule, because there are too many.
-    pub const fn is_limit(self) -> bool {
+    pub(crate) const fn is_limit(self) -> bool {
         matches!(self, Self::Limit | Self::PeopleFirst)
     }
 }
@@ -101,27 +101,18 @@ pub struct Decision<'r> {
 
 impl Decision<'_> {
     /// Whether the rules disallow the request, and nothing excuses it.
-    pub fn is_violation(&self) -> bool {
+    pub(crate) fn is_violation(&self) -> bool {
         self.access == Access::Disallow && self.reason != Reason::Grace
     }
 }
 
 /// One product token judged by one group.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Judgement<'r> {
     /// The judged name; `None` for a client without one.
     pub name: Option<crawlers::Name<'r>>,
     /// The group that binds it; `None` if none does and the false claim itself is the violation.
-    pub group: Option<robots::Scope>,
+    pub(crate) group: Option<robots::Scope>,
     /// The rule that decided; `None` if no rule matches.
-    pub rule: Option<&'r robots::Rule>,
-}
-
-impl std::fmt::Debug for Judgement<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Judgement")
-            .field("name", &self.name.map(crawlers::Name::as_str))
-            .field("rule", &self.rule)
-            .finish_non_exhaustive()
-    }
+    pub(crate) rule: Option<&'r robots::Rule>,
 }

@@ -58,7 +58,7 @@ pub enum RuleSource {
 impl Edition {
     /// The edition that consists of these bytes; the sources of its rules are unknown. It is read
     /// when it is needed.
-    pub fn of_bytes(bytes: Bytes) -> Self {
+    pub(crate) fn of_bytes(bytes: Bytes) -> Self {
         let digest = Sha256::digest(&bytes);
         let sha256 = hex(digest.iter());
         Self {
@@ -79,7 +79,7 @@ impl Edition {
     }
 
     /// Writes the file and reads it back. `sources` has the source of each rule, by group and rule.
-    pub fn written(file: &robots::RobotsTxt, sources: &[Vec<RuleSource>]) -> Self {
+    pub(crate) fn written(file: &robots::RobotsTxt, sources: &[Vec<RuleSource>]) -> Self {
         Self::compiled(file.to_string().into(), |read_back| {
             let groups = read_back.groups.iter().zip(sources);
             let rules = groups.flat_map(|(group, sources)| group.rules.iter().zip(sources));
@@ -87,8 +87,7 @@ impl Edition {
         })
     }
 
-    /// The edition that is the origin's own file.
-    pub fn of_origin(bytes: Bytes) -> Self {
+    pub(crate) fn of_origin(bytes: Bytes) -> Self {
         Self::compiled(bytes, |read| {
             let rules = read.groups.iter().flat_map(|group| &group.rules);
             rules.map(|rule| (rule.line, RuleSource::Origin(rule.line))).collect()
@@ -121,29 +120,27 @@ impl Edition {
     }
 
     /// Makes the edition provisional: a substitute until the site's rules are known.
-    pub fn provisional(self) -> Self {
+    pub(crate) fn provisional(self) -> Self {
         Self { provisional: Some(AtomicBool::new(false)), ..self }
     }
 
     /// Whether it is only a substitute until the site's rules are known.
-    pub const fn is_provisional(&self) -> bool {
+    pub(crate) const fn is_provisional(&self) -> bool {
         self.provisional.is_some()
     }
 
-    /// Notes that a client got it.
-    pub fn was_given(&self) {
+    pub(crate) fn was_given(&self) {
         if let Some(given) = &self.provisional {
             given.store(true, Ordering::Relaxed);
         }
     }
 
     /// Whether any client may know it. A provisional edition is known only if a client got it.
-    pub fn may_be_known(&self) -> bool {
+    pub(crate) fn may_be_known(&self) -> bool {
         self.provisional.as_ref().is_none_or(|given| given.load(Ordering::Relaxed))
     }
 
-    /// The bytes of the file.
-    pub const fn bytes(&self) -> &Bytes {
+    pub(crate) const fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
@@ -153,18 +150,17 @@ impl Edition {
     }
 
     /// The name of the edition, as it is written.
-    pub fn id_text(&self) -> &str {
+    pub(crate) fn id_text(&self) -> &str {
         // The first 64 bits of the digest.
         self.sha256.get(..16).unwrap_or_default()
     }
 
     /// Whether both say the same to each crawler. Comments and the order of groups and rules don't
     /// count.
-    pub fn is_equivalent(&self, other: &Self) -> bool {
+    pub(crate) fn is_equivalent(&self, other: &Self) -> bool {
         self.id == other.id || self.digests().meaning == other.digests().meaning
     }
 
-    /// Whether the groups of both have the same names.
     pub(super) fn has_names_of(&self, other: &Self) -> bool {
         self.digests().names == other.digests().names
     }
@@ -182,12 +178,11 @@ impl Edition {
     }
 
     /// The SHA-256 of its bytes, as 64 hexadecimal digits.
-    pub fn sha256(&self) -> &str {
+    pub(crate) fn sha256(&self) -> &str {
         &self.sha256
     }
 
-    /// The file as a crawler reads it.
-    pub fn file(&self) -> &robots::RobotsTxt {
+    pub(crate) fn file(&self) -> &robots::RobotsTxt {
         self.file.get_or_init(|| self.read())
     }
 
@@ -201,13 +196,12 @@ impl Edition {
         })
     }
 
-    /// Whether any group sets a pace.
-    pub fn sets_pace(&self) -> bool {
+    pub(crate) fn sets_pace(&self) -> bool {
         self.matcher().sets_pace()
     }
 
     /// The source of the rule in this line; `None` if it is unknown.
-    pub fn source(&self, robots_line: u32) -> Option<RuleSource> {
+    pub(crate) fn source(&self, robots_line: u32) -> Option<RuleSource> {
         let at = self.sources.binary_search_by_key(&robots_line, |(line, _)| *line).ok()?;
         self.sources.get(at).map(|(_, source)| *source)
     }

@@ -5,8 +5,11 @@ use jiff::Timestamp;
 use crate::formats::robots::{Access, Target};
 
 use super::{
-    decision::Decision, edition_id::EditionId, group::group_for, knowledge::Knowledge,
-    known_editions::KnownEditions, site::Site,
+    decision::Decision,
+    edition_id::{EditionId, KnownEditions},
+    group::group_for,
+    knowledge::Knowledge,
+    site::Site,
 };
 
 /// The verdict of one edition that was in force within the window.
@@ -16,18 +19,17 @@ pub struct EditionVerdict {
     pub edition: EditionId,
     /// The number of editions that are summed up, 1 for one alone. A sum allows what any of them
     /// allows.
-    pub count: usize,
+    pub(crate) count: usize,
     /// The start of its time in force.
     pub from: Timestamp,
     /// The end of its time in force; `None` for the edition in force, here or at another node of the
     /// fleet.
     pub until: Option<Timestamp>,
     /// Whether it is in force at another node alone.
-    pub is_elsewhere: bool,
+    pub(crate) is_elsewhere: bool,
     /// Whether it allows the request.
     pub access: Access,
-    /// Whether the client may know it.
-    pub is_known: bool,
+    pub(crate) is_known: bool,
 }
 
 /// The verdicts of the editions that count for a request for `target`, the one in force first.
@@ -46,7 +48,7 @@ pub fn edition_verdicts(
     let current = EditionVerdict {
         edition: site.edition().id(),
         count: 1,
-        from: site.timeline.since(),
+        from: site.timeline.since,
         until: None,
         is_elsewhere: false,
         access: decision.access,

@@ -15,20 +15,19 @@ use super::{
 /// ones are summed up.
 const ROOM: Room = Room { editions: 32, bytes: 4 << 20 };
 
-/// The editions that one site published.
 #[derive(Clone, Debug)]
 pub(super) struct Editions {
     /// The edition in force, and the start of its time; `None` if the site was never served since
     /// the last one ended.
-    in_force: Option<(Arc<Edition>, Timestamp)>,
-    /// The `Last-Modified` of the last edition.
-    last_modified: Timestamp,
+    pub(super) in_force: Option<(Arc<Edition>, Timestamp)>,
+    /// The `Last-Modified` of the last edition: the start of its time in force, but in a later second
+    /// than that of any earlier edition. So no copy of those passes for this one (RFC 9110 §8.8.2).
+    pub(super) last_modified: Timestamp,
     /// The newest first, equivalent ones as one.
-    past: Vec<Past>,
+    pub(super) past: Vec<Past>,
 }
 
 impl Editions {
-    /// A site that publishes its first edition.
     pub(super) fn first(edition: Arc<Edition>, since: Timestamp) -> Self {
         Self { in_force: Some((edition, since)), last_modified: second_of(since), past: Vec::new() }
     }
@@ -119,23 +118,6 @@ impl Editions {
         let is_in_force = self.in_force.as_ref().is_some_and(|(edition, _)| edition.id() == id);
         let past = self.past.iter().find(|past| past.is_one_of(&[id])).filter(|_| !is_in_force);
         past.map(|past| past.stored().id())
-    }
-
-    /// The edition in force, and the start of its time.
-    pub(super) const fn in_force(&self) -> Option<&(Arc<Edition>, Timestamp)> {
-        self.in_force.as_ref()
-    }
-
-    /// The past editions, the newest first.
-    pub(super) fn past(&self) -> &[Past] {
-        &self.past
-    }
-
-    /// The `Last-Modified` of the last edition: the start of its time in force, but in a later
-    /// second than that of any earlier edition. So no copy of those passes for this one (RFC 9110
-    /// §8.8.2).
-    pub(super) const fn last_modified(&self) -> Timestamp {
-        self.last_modified
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::formats::robots::{Files, Matcher, Rule, Scope};
 
-use super::{known_editions::KnownEditions, past::Past, timeline::Timeline};
+use super::{edition_id::KnownEditions, past::Past, timeline::Timeline};
 
 /// The reason why a disallowed request is no violation.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub enum Excuse<'t> {
 impl Excuse<'_> {
     /// Whether it counts even where the edition in force applies at once (`grace: enforce`): the
     /// request may be allowed at another node now.
-    pub fn is_of_now(self) -> bool {
+    pub(crate) fn is_of_now(self) -> bool {
         match self {
             Self::By(past) => past.is_in_force(),
             Self::Forgotten => false,
@@ -46,16 +46,16 @@ pub struct Doubt {
 impl Timeline {
     /// The past editions that may allow a target to a crawler with these names. `rule` of `scope`
     /// disallows it in the edition in force. Usually there are none, and so no [`Self::excuse`].
-    pub fn doubt<'n>(
+    pub(crate) fn doubt<'n>(
         &self,
         scope: Scope,
         rule: Option<&Rule>,
         names: impl Iterator<Item = &'n str>,
     ) -> Doubt {
-        let renamed = self.common().renamed(names);
+        let renamed = self.common.renamed(names);
         let changed =
-            rule.map_or_else(|| self.common().all(), |rule| self.common().in_doubt(scope, rule));
-        Doubt { scope, files: changed | renamed, renamed, unread: self.has_unread() }
+            rule.map_or_else(|| self.common.all(), |rule| self.common.in_doubt(scope, rule));
+        Doubt { scope, files: changed | renamed, renamed, unread: self.unread.is_some() }
     }
 
     /// The newest edition that allows the target and that the client may know.
@@ -63,7 +63,7 @@ impl Timeline {
     /// `start` is the start of the window. `allows` judges the target by a past edition; its second
     /// argument is the group there, if already known. `known_editions` is called only where its
     /// result matters.
-    pub fn excuse(
+    pub(crate) fn excuse(
         &self,
         doubt: Doubt,
         start: Timestamp,
@@ -72,10 +72,10 @@ impl Timeline {
     ) -> Option<Excuse<'_>> {
         let known = |place: usize| {
             let is_renamed = doubt.renamed.contains(place);
-            self.common().scope(doubt.scope, place).filter(|_| !is_renamed)
+            self.common.scope(doubt.scope, place).filter(|_| !is_renamed)
         };
         let in_doubt =
-            doubt.files.places().filter_map(|place| Some((place, self.past().get(place)?)));
+            doubt.files.places().filter_map(|place| Some((place, self.past.get(place)?)));
         let mut lenient = in_doubt
             .filter(|(place, past)| allows(past.matcher(), known(*place)))
             .map(|(_, past)| past)
@@ -99,7 +99,7 @@ impl Timeline {
 
 impl Doubt {
     /// Whether every past edition disallows the target for certain.
-    pub const fn is_none(&self) -> bool {
+    pub(crate) const fn is_none(&self) -> bool {
         self.files.is_empty() && !self.unread
     }
 }

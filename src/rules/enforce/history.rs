@@ -50,7 +50,7 @@ impl<'a> History<'a> {
         Self {
             moment: Moment::at(now),
             previous,
-            chronicle: previous.map(|book| book.chronicle().clone()).unwrap_or_default(),
+            chronicle: previous.map(|book| book.chronicle.clone()).unwrap_or_default(),
             origins: HashMap::new(),
             probed: sites.filter_map(probed).collect(),
         }

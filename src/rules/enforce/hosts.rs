@@ -16,7 +16,7 @@ const ANY: &str = "*";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPeriod {
     /// The host; `.example.com` for all hosts below `example.com`, and `*` for all other hosts.
-    pub host: String,
+    pub(crate) host: String,
     /// The name of the site.
     pub site: String,
     /// The start.
@@ -25,7 +25,6 @@ pub struct HostPeriod {
     pub until: Option<Timestamp>,
 }
 
-/// The sites of all hosts in time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hosts {
     periods: BTreeMap<String, Vec<HostPeriod>>,
@@ -90,12 +89,10 @@ impl Hosts {
         self.periods.retain(|_, periods| !periods.is_empty());
     }
 
-    /// All periods; of a host, in their order.
     pub(super) fn periods(&self) -> impl Iterator<Item = &HostPeriod> {
         self.periods.values().flatten()
     }
 
-    /// The names of all sites that had a host.
     pub(super) fn sites(&self) -> BTreeSet<&str> {
         self.periods.values().flatten().map(|period| period.site.as_str()).collect()
     }

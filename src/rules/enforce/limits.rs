@@ -11,9 +11,8 @@ use crate::{
 };
 
 use super::{
-    case::Case,
     group::is_bound_by_star,
-    knowledge::Knowledge,
+    knowledge::{Case, Knowledge},
     overrides::{first_for, has_name, is_over},
     site::Site,
 };
@@ -22,9 +21,8 @@ use super::{
 #[derive(Clone, Copy, Debug)]
 pub struct AppliedLimit<'r> {
     /// Its place in the list of the site.
-    pub number: usize,
-    /// The limit.
-    pub limit: &'r RateLimit,
+    pub(crate) number: usize,
+    pub(crate) limit: &'r RateLimit,
     /// The name that it counts; `None` for a client without one.
     pub name: Option<Name<'r>>,
     /// The outcome of the evidence for the name.

@@ -18,12 +18,11 @@
 //! Must not know: pingora, the store, any clock.
 
 pub use self::{
-    case::Case,
     chronicle::Chronicle,
     decide::{decide, is_blank},
     decision::{Action, Decision, Judgement, Reason},
     edition::{Edition, RuleSource},
-    edition_id::EditionId,
+    edition_id::{EditionId, KnownEditions},
     edition_verdict::{EditionVerdict, edition_verdicts},
     elsewhere::Elsewhere,
     excuse::{Doubt, Excuse},
@@ -32,8 +31,7 @@ pub use self::{
     },
     history::History,
     hosts::{HostPeriod, Stay},
-    knowledge::Knowledge,
-    known_editions::KnownEditions,
+    knowledge::{Case, Knowledge},
     limits::{AppliedLimit, applied_limits, counts, rank},
     moment::{Leap, Moment},
     overrides::{is_ordered, is_protected, is_quiet},
@@ -54,12 +52,11 @@ pub use self::{
 // The published rules in time.
 mod chronicle; // all editions and hosts until now
 mod edition; // one published robots.txt: its bytes, its hash, its matcher
-mod edition_id; // the name of an edition
+mod edition_id; // the name of an edition, and those that a client may know
 mod editions; // the editions that one site published
 mod elsewhere; // the editions of other nodes of a fleet
 mod excuse; // the excuse of a client that may know an earlier edition
 mod hosts; // the sites that each host belonged to
-mod known_editions; // the editions that a client may know
 mod moment; // the time of a request
 mod past; // an edition that is no longer in force, or several summed up
 mod summary; // one file for several, which allows what any of them allows
@@ -69,7 +66,6 @@ mod timeline; // the editions that count for a site
 mod compiler; // policy and history -> rulebook
 mod group_lines; // lines that the policy adds to groups
 mod history; // earlier editions, and the files of the origins
-mod host_sitemaps; // the sitemaps that name the requested host
 mod probe; // what origins answered about the forms of paths
 mod published_limits; // the limits that robots.txt says
 mod published_preferences; // the preferences that robots.txt says
@@ -79,13 +75,12 @@ mod tags; // the tags of a site's answers
 mod usage_fields; // what responses say about the use of their content
 
 // The decision about a request.
-mod case; // a request as the rules judge it
 mod court; // a request judged by one name, in time
 mod decide; // the decision: the strictest of all names
 mod decision; // action and reason
 mod edition_verdict; // the verdicts of all editions that count, for explanations
 mod group; // the group that a name obeys
-mod knowledge; // the knowledge about a client beside its request
+mod knowledge; // a request, and the knowledge about its client
 mod limits; // the rate limits that count a request
 mod overrides; // the overrides that apply to a name
 mod pace; // the pace that a crawler must keep

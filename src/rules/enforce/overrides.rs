@@ -39,12 +39,11 @@ pub(super) fn is_over(until: Option<Timestamp>, now: impl FnOnce() -> Timestamp)
     until.is_some_and(|until| until <= now())
 }
 
-/// Whether a list of names has this one.
 pub(super) fn has_name(tokens: &HashSet<ProductToken>, name: Name<'_>) -> bool {
     match name {
         Name::Known(crawler) => {
             tokens.contains(crawler.product_token())
-                || crawler.aliases().iter().any(|alias| tokens.contains(alias))
+                || crawler.aliases.iter().any(|alias| tokens.contains(alias))
         }
         Name::Site(token) => tokens.contains(token),
         Name::Declared(text) => tokens.iter().any(|token| token.key().eq_ignore_ascii_case(text)),

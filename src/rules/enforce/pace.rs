@@ -22,12 +22,11 @@ use super::{
 /// The pace that one crawler is measured by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppliedPace<'r> {
-    /// The pace.
-    pub pace: Pace,
+    pub(crate) pace: Pace,
     /// The record that sets it; `None` where the ladder does.
-    pub record: Option<&'r robots::Record>,
+    pub(crate) record: Option<&'r robots::Record>,
     /// Whether a request that comes too soon is answered with 429. Otherwise it is only counted.
-    pub is_enforced: bool,
+    pub(crate) is_enforced: bool,
     /// The edition of the record; for the pace of the ladder, the edition in force.
     pub edition: EditionId,
 }
@@ -111,7 +110,7 @@ fn laxest<'r>(
     };
     if enforcement.grace == Grace::Enforce {
         // What is in force at another node is no earlier edition.
-        let mut past = site.timeline.past().iter().filter(|past| past.is_in_force());
+        let mut past = site.timeline.past.iter().filter(|past| past.is_in_force());
         return past.try_fold(own, laxer);
     }
     let start = moment.start_of(site.cache_window);
@@ -121,7 +120,7 @@ fn laxest<'r>(
 
 /// Whether a crawler documents that it keeps these records.
 pub fn keeps_paces(name: crawlers::Name<'_>) -> bool {
-    name.known().is_some_and(|known| known.honours().crawl_delay == Some(CrawlDelay::Yes))
+    name.known().is_some_and(|known| known.entry.honours.crawl_delay == Some(CrawlDelay::Yes))
 }
 
 /// The record that a crawler has promised to keep: of the group that it obeys, by the time of day.
@@ -135,7 +134,7 @@ fn promised<'r>(
     if !keeps_paces(name) {
         return None;
     }
-    let honours = name.known()?.honours();
+    let honours = name.known()?.entry.honours;
     let minute = u16::try_from(now.as_second().rem_euclid(86_400) / 60).ok()?;
     let of_star = || {
         let star = matcher.star().filter(|_| honours.crawl_delay_of_star)?;

@@ -11,8 +11,7 @@ use crate::formats::robots::{MAX_BYTES, Matcher};
 
 use super::{
     edition::Edition,
-    edition_id::EditionId,
-    known_editions::KnownEditions,
+    edition_id::{EditionId, KnownEditions},
     summary::{bounded, either_allows},
 };
 
@@ -26,12 +25,10 @@ pub struct Past {
     /// The end of its last time in force; the greatest time while another node of the fleet serves
     /// it.
     pub until: Timestamp,
-    /// The start of its first time in force.
     pub(super) first: Timestamp,
     /// Its equivalents; of several editions, all of them. A robots.txt with the time of its
     /// generation differs at each fetch.
     pub(super) twins: Vec<Twin>,
-    /// Whether it stands for several editions with different rules.
     pub(super) is_summary: bool,
 }
 
@@ -61,12 +58,12 @@ impl Past {
     }
 
     /// Whether it is in force now, at another node of the fleet.
-    pub fn is_in_force(&self) -> bool {
+    pub(crate) fn is_in_force(&self) -> bool {
         self.until == Timestamp::MAX
     }
 
     /// The end of its last time in force; `None` while it is in force at another node.
-    pub fn ended(&self) -> Option<Timestamp> {
+    pub(crate) fn ended(&self) -> Option<Timestamp> {
         (!self.is_in_force()).then_some(self.until)
     }
 
@@ -98,7 +95,7 @@ impl Past {
     }
 
     /// The number of editions with different rules that are summed up in it, 1 for one alone.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         if self.is_summary { self.twins.len() } else { 1 }
     }
 
@@ -108,12 +105,12 @@ impl Past {
     }
 
     /// Whether a client may know this edition or an equivalent one.
-    pub fn may_be_known(&self, known: &KnownEditions) -> bool {
+    pub(crate) fn may_be_known(&self, known: &KnownEditions) -> bool {
         self.is_in_force() || known.has_any(self.ids(), self.until)
     }
 
     /// Whether this edition or an equivalent one is among these.
-    pub fn is_one_of(&self, editions: &[EditionId]) -> bool {
+    pub(crate) fn is_one_of(&self, editions: &[EditionId]) -> bool {
         self.ids().any(|id| editions.contains(&id))
     }
 
@@ -144,7 +141,6 @@ impl Past {
         self.set_back(until);
     }
 
-    /// Forgets the equivalents that ended before `start`.
     pub(super) fn without_before(&mut self, start: Timestamp) {
         self.twins.retain(|twin| twin.until > start);
     }
@@ -154,7 +150,6 @@ impl Past {
         !self.is_summary && self.edition.is_equivalent(edition)
     }
 
-    /// Whether both have the very same file.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         let are_single = !self.is_summary && !other.is_summary;
         Arc::ptr_eq(&self.edition, &other.edition)

@@ -8,22 +8,19 @@ use crate::{formats::probe::Found, rules::policy};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Probe {
     /// The servers, each of which is asked.
-    pub origins: Vec<policy::Origin>,
-    /// The `Host` field.
-    pub host: String,
-    /// The path of the page.
-    pub path: String,
+    pub(crate) origins: Vec<policy::Origin>,
+    pub(crate) host: String,
+    pub(crate) path: String,
 }
 
 /// The answers of the origins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probed {
-    /// What was asked.
-    pub probe: Probe,
+    pub(crate) probe: Probe,
     /// When.
     pub at: Timestamp,
     /// What is known of all origins together; else the origin and the reason.
-    pub found: Result<Found, String>,
+    pub(crate) found: Result<Found, String>,
 }
 
 impl Probe {
@@ -34,7 +31,7 @@ impl Probe {
     }
 
     /// The page that a running server asks for.
-    pub fn wanted(backend: &policy::Backend) -> Option<Self> {
+    pub(crate) fn wanted(backend: &policy::Backend) -> Option<Self> {
         Self::of(backend).filter(|_| backend.is_probed)
     }
 }

@@ -49,7 +49,8 @@ impl Lines for Limits<'_> {
 
     fn passes_over(&self, name: Name<'_>) -> bool {
         name.known().is_some_and(|crawler| {
-            crawler.kind() == Kind::Control || crawler.honours().crawl_delay == Some(CrawlDelay::No)
+            crawler.kind() == Kind::Control
+                || crawler.entry.honours.crawl_delay == Some(CrawlDelay::No)
         })
     }
 

@@ -21,7 +21,8 @@ pub struct Rulebook {
     by_suffix: Vec<(String, usize)>,
     default: Option<usize>,
     fingerprint: String,
-    chronicle: Chronicle,
+    /// The editions and hosts until now.
+    pub(crate) chronicle: Chronicle,
 }
 
 impl Rulebook {
@@ -50,18 +51,18 @@ impl Rulebook {
 
     /// The site that names exactly this host, lower case, and with a port only where the policy has
     /// one. The host need not be valid: an invalid one is found on no site.
-    pub fn exact_site(&self, host: &str) -> Option<(usize, &Site)> {
+    pub(crate) fn exact_site(&self, host: &str) -> Option<(usize, &Site)> {
         self.numbered(*self.by_host.get(host)?)
     }
 
     /// A host with its port, if a site names both.
-    pub fn named_with_port(&self, host: &str, port: u16) -> Option<String> {
+    pub(crate) fn named_with_port(&self, host: &str, port: u16) -> Option<String> {
         let name = self.has_ports.then(|| format!("{}:{port}", host_in_url(host)));
         name.filter(|name| self.by_host.contains_key(name))
     }
 
     /// The site of a host (lower case, without port): one that names it, else the longest wildcard.
-    pub fn site_of_host(&self, host: &str) -> Option<(usize, &Site)> {
+    pub(crate) fn site_of_host(&self, host: &str) -> Option<(usize, &Site)> {
         let below = || {
             let found = self.by_suffix.iter().find(|(suffix, _)| host.ends_with(suffix.as_str()));
             self.numbered(found?.1)
@@ -86,11 +87,6 @@ impl Rulebook {
     /// The known crawlers.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
-    }
-
-    /// The editions and hosts until now.
-    pub const fn chronicle(&self) -> &Chronicle {
-        &self.chronicle
     }
 
     /// The policy's fingerprint.

@@ -17,8 +17,7 @@ words! {
 }
 
 impl Rung {
-    /// The mode that applies to a crawler on this rung.
-    pub const fn mode(self) -> Mode {
+    pub(crate) const fn mode(self) -> Mode {
         match self {
             Self::Observe => Mode::Log,
             Self::Throttle => Mode::Throttle,
@@ -26,8 +25,7 @@ impl Rung {
         }
     }
 
-    /// The next rung up.
-    pub const fn above(self) -> Option<Self> {
+    pub(crate) const fn above(self) -> Option<Self> {
         match self {
             Self::Observe => Some(Self::Throttle),
             Self::Throttle => Some(Self::Block),
@@ -35,8 +33,7 @@ impl Rung {
         }
     }
 
-    /// The next rung down.
-    pub const fn below(self) -> Option<Self> {
+    pub(crate) const fn below(self) -> Option<Self> {
         match self {
             Self::Observe => None,
             Self::Throttle => Some(Self::Observe),

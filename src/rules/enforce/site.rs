@@ -7,12 +7,15 @@ use bytes::Bytes;
 use crate::{
     base::diagnostic::Diagnostic,
     formats::robots,
-    rules::{crawlers::SiteNames, policy},
+    rules::{
+        crawlers::SiteNames,
+        policy::{self, REQUESTED_HOST, RobotsTxt, host_in_url},
+    },
 };
 
 use super::{
-    edition::Edition, edition_id::EditionId, host_sitemaps::HostSitemaps, probe::Probed,
-    tags::Tags, timeline::Timeline, usage_fields::UsageFields,
+    edition::Edition, edition_id::EditionId, probe::Probed, tags::Tags, timeline::Timeline,
+    usage_fields::UsageFields,
 };
 
 /// A site compiled for serving.
@@ -60,8 +63,7 @@ impl Site {
         self.timeline.current()
     }
 
-    /// How its origins read a target.
-    pub fn reading_of(&self, target: &[u8]) -> robots::Reading {
+    pub(crate) fn reading_of(&self, target: &[u8]) -> robots::Reading {
         match self.probed.as_ref().map(|probed| &probed.found) {
             Some(Ok(found)) => found.reading(self.reading, target),
             Some(Err(_)) | None => self.reading,
@@ -69,7 +71,7 @@ impl Site {
     }
 
     /// Which forms of this target count, and why. `None` where all count, as the policy says nothing.
-    pub fn forms_of(&self, target: &[u8]) -> Option<String> {
+    pub(crate) fn forms_of(&self, target: &[u8]) -> Option<String> {
         let found = self.probed.as_ref().and_then(|probed| probed.found.as_ref().ok());
         let is_elsewhere = found.is_some_and(|found| !found.covers(target));
         let text = self.forms()?;
@@ -77,7 +79,7 @@ impl Site {
     }
 
     /// Which forms of paths count, and why. `None` where all count, as the policy says nothing.
-    pub fn forms(&self) -> Option<String> {
+    pub(crate) fn forms(&self) -> Option<String> {
         let Some(probed) = &self.probed else {
             let names = self.reading.steps.names();
             return match self.reading.steps {
@@ -98,10 +100,61 @@ impl Site {
 
     /// The robots.txt for one of the site's hosts, with its entity tag. They are the edition in force,
     /// but for the sitemaps that name the host.
-    pub fn robots_txt(&self, host: Option<&str>) -> (Bytes, EditionId) {
+    pub(crate) fn robots_txt(&self, host: Option<&str>) -> (Bytes, EditionId) {
         let edition = self.edition();
         let other = host.filter(|host| *host != self.backend.host);
         let file = other.and_then(|host| self.sitemaps.file(host));
         file.unwrap_or_else(|| (edition.bytes().clone(), edition.id()))
+    }
+}
+
+/// A robots.txt without the host in the URLs of its sitemaps.
+#[derive(Debug, Default)]
+pub(super) struct HostSitemaps {
+    /// What stands before, between and after the hosts; empty without such URLs.
+    pieces: Vec<Vec<u8>>,
+}
+
+impl HostSitemaps {
+    /// Finds the sitemaps of the policy in an edition. An older edition may have none of them.
+    pub(super) fn new(edition: &Edition, robots_txt: &RobotsTxt, own_host: &str) -> Self {
+        let own_host = host_in_url(own_host);
+        let mut lines: Vec<(String, &str)> = robots_txt
+            .host_sitemaps
+            .iter()
+            .map(|url| (format!("Sitemap: {}\n", url.replace(REQUESTED_HOST, &own_host)), &**url))
+            .collect();
+        if lines.is_empty() {
+            return Self::default();
+        }
+        let (mut pieces, mut piece) = (Vec::new(), Vec::new());
+        for line in edition.bytes().split_inclusive(|octet| *octet == b'\n') {
+            // An equal line that names no host stays.
+            let found = lines.iter().position(|(own, _)| own.as_bytes() == line);
+            let Some((_, url)) = found.map(|at| lines.swap_remove(at)) else {
+                piece.extend_from_slice(line);
+                continue;
+            };
+            piece.extend_from_slice(b"Sitemap: ");
+            for (number, part) in url.split(REQUESTED_HOST).enumerate() {
+                if number > 0 {
+                    pieces.push(std::mem::take(&mut piece));
+                }
+                piece.extend_from_slice(part.as_bytes());
+            }
+            piece.push(b'\n');
+        }
+        pieces.push(piece);
+        Self { pieces }
+    }
+
+    /// The file for a host, with its entity tag. `None` if it is that of every host.
+    pub(super) fn file(&self, host: &str) -> Option<(Bytes, EditionId)> {
+        if self.pieces.len() < 2 {
+            return None;
+        }
+        let bytes = self.pieces.join(host_in_url(host).as_bytes());
+        let id = EditionId::of(&bytes);
+        Some((bytes.into(), id))
     }
 }

@@ -35,22 +35,19 @@ struct Prepared {
 /// The fields of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagFields {
-    /// The value of `Robots-Tag`, if any.
-    pub robots_tag: Option<String>,
+    pub(crate) robots_tag: Option<String>,
     /// The lines of `X-Robots-Tag`; `None` leaves the origin's as they are.
-    pub x_robots_tag: Option<Vec<String>>,
+    pub(crate) x_robots_tag: Option<Vec<String>>,
 }
 
 /// The fields, and the repairs that they needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// The fields to send.
-    pub fields: TagFields,
-    /// The number of invalid lines from the origin.
-    pub invalid_lines: u32,
+    pub(crate) fields: TagFields,
+    pub(crate) invalid_lines: u32,
     /// Whether a part of the origin's tags exceeded
     /// [`robots_tag::MAX_BYTES`].
-    pub truncated: bool,
+    pub(crate) truncated: bool,
 }
 
 impl Tags {
@@ -67,8 +64,7 @@ impl Tags {
         }
     }
 
-    /// Whether the site sets no tags.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
@@ -222,7 +218,8 @@ mod tests {
             content_types: vec![],
             statuses: vec![],
             tag: tag("*", &["noindex"]),
-            places: crate::rules::policy::TagPlaces::default(),
+            spot: crate::rules::policy::Spot::default(),
+            path_spots: Vec::new(),
         };
         let rules = [
             TagRule { paths: path("/drafts/"), ..any.clone() },

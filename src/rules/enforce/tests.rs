@@ -629,11 +629,7 @@ fn a_site_that_is_named_by_another_of_its_hosts_keeps_its_edition() {
     ] {
         rulebook = Rulebook::compile(&one_site(hosts, rules), hour(now), Some(&rulebook));
         let timeline = &rulebook.sites()[0].timeline;
-        assert_eq!(
-            (timeline.since(), timeline.last_modified()),
-            (hour(since), hour(since)),
-            "{hosts}"
-        );
+        assert_eq!((timeline.since, timeline.last_modified), (hour(since), hour(since)), "{hosts}");
     }
 }
 

@@ -9,9 +9,8 @@ use crate::formats::robots::{Matcher, Overlap};
 
 use super::{
     edition::Edition,
-    edition_id::EditionId,
+    edition_id::{EditionId, KnownEditions},
     editions::Editions,
-    known_editions::KnownEditions,
     past::{Past, Room, Twin, arranged, distinct},
 };
 
@@ -23,16 +22,18 @@ const ROOM: Room = Room { editions: Overlap::MAX_OLDER, bytes: 8 << 20 };
 #[derive(Clone, Debug)]
 pub struct Timeline {
     current: Arc<Edition>,
-    since: Timestamp,
-    last_modified: Timestamp,
+    /// The start of its time in force.
+    pub(crate) since: Timestamp,
+    /// The `Last-Modified` of the edition in force. Each edition of a site has a later one.
+    pub(crate) last_modified: Timestamp,
     /// The equivalents of the edition in force. They excuse no client.
     twins: Vec<Twin>,
     /// The past editions, the newest first. No two of them are equivalent, nor one to the current.
-    past: Vec<Past>,
+    pub(super) past: Vec<Past>,
     /// The rules that the current edition has in common with each of `past`.
-    common: Arc<Overlap>,
+    pub(super) common: Arc<Overlap>,
     /// The end of the last edition that is not read yet.
-    unread: Option<Timestamp>,
+    pub(super) unread: Option<Timestamp>,
 }
 
 impl Timeline {
@@ -45,8 +46,8 @@ impl Timeline {
         (start, now): (Timestamp, Timestamp),
         previous: Option<&Self>,
     ) -> Option<Self> {
-        let (current, since) = own.in_force().cloned()?;
-        let all = own.past().iter().cloned().chain(others);
+        let (current, since) = own.in_force.clone()?;
+        let all = own.past.iter().cloned().chain(others);
         let within = all.filter(|past| past.until > start).map(|mut past| {
             past.without_before(start);
             past
@@ -66,7 +67,7 @@ impl Timeline {
             Some(previous) => Arc::clone(&previous.common),
             None => compare(&current, &past),
         };
-        let last_modified = own.last_modified();
+        let last_modified = own.last_modified;
         Some(Self { current, since, last_modified, twins, past, common, unread: None })
     }
 
@@ -81,23 +82,13 @@ impl Timeline {
     }
 
     /// The number of past editions that are summed up, because there are too many.
-    pub fn summed_up(&self) -> usize {
+    pub(crate) fn summed_up(&self) -> usize {
         self.past.iter().map(Past::count).filter(|count| *count > 1).sum()
     }
 
     /// The edition in force.
     pub fn current(&self) -> &Arc<Edition> {
         &self.current
-    }
-
-    /// The start of its time in force.
-    pub const fn since(&self) -> Timestamp {
-        self.since
-    }
-
-    /// The `Last-Modified` of the edition in force. Each edition of a site has a later one.
-    pub const fn last_modified(&self) -> Timestamp {
-        self.last_modified
     }
 
     /// The past editions that were in force at `start` or later, the newest first.
@@ -107,7 +98,7 @@ impl Timeline {
 
     /// The past editions that a client may know, the newest first. `None` if it may know one that
     /// is not kept.
-    pub fn known(
+    pub(crate) fn known(
         &self,
         start: Timestamp,
         known: &KnownEditions,
@@ -120,29 +111,14 @@ impl Timeline {
     }
 
     /// Whether a client may know the edition in force or an equivalent one.
-    pub fn may_know_current(&self, known: &KnownEditions) -> bool {
+    pub(crate) fn may_know_current(&self, known: &KnownEditions) -> bool {
         let twins = self.twins.iter().map(|twin| twin.id);
         known.has_any(twins.chain([self.current.id()]), Timestamp::MAX)
     }
 
     /// Whether it is the edition in force or an equivalent one.
-    pub fn is_current(&self, id: EditionId) -> bool {
+    pub(crate) fn is_current(&self, id: EditionId) -> bool {
         id == self.current.id() || self.twins.iter().any(|twin| twin.id == id)
-    }
-
-    /// All past editions, the newest first.
-    pub(super) fn past(&self) -> &[Past] {
-        &self.past
-    }
-
-    /// The rules that the edition in force has in common with each of [`Self::past`].
-    pub(super) fn common(&self) -> &Overlap {
-        &self.common
-    }
-
-    /// Whether any editions are not read yet.
-    pub(super) const fn has_unread(&self) -> bool {
-        self.unread.is_some()
     }
 
     /// Whether an edition that was in force at `start` or later is not read yet.

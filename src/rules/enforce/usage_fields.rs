@@ -15,13 +15,11 @@ use crate::{
 pub struct UsageFields {
     /// What crawlers read, each in an order of its own: the longest path first.
     readings: Vec<Vec<Row>>,
-    /// The value of `Link` for the licence.
-    pub link: Option<String>,
+    pub(crate) link: Option<String>,
     has_tdm: bool,
     /// `tdm-policy`, where mining is reserved.
     tdm_policy: Option<String>,
-    /// `/.well-known/tdmrep.json`.
-    pub tdmrep: Option<String>,
+    pub(crate) tdmrep: Option<String>,
 }
 
 #[derive(Debug)]
@@ -33,14 +31,11 @@ struct Row {
 /// What a response says.
 #[derive(Clone, Debug, Default)]
 pub struct Said<'s> {
-    /// The statement.
-    pub statement: Statement,
+    pub(crate) statement: Statement,
     /// The statement as `Content-Usage`.
-    pub content_usage: Option<String>,
-    /// `tdm-reservation`.
-    pub tdm_reservation: Option<bool>,
-    /// `tdm-policy`.
-    pub tdm_policy: Option<&'s str>,
+    pub(crate) content_usage: Option<String>,
+    pub(crate) tdm_reservation: Option<bool>,
+    pub(crate) tdm_policy: Option<&'s str>,
 }
 
 impl UsageFields {
@@ -78,8 +73,7 @@ impl UsageFields {
         }
     }
 
-    /// The fields of that response, by name.
-    pub fn fields(&self, path: &[u8]) -> Vec<(&'static str, String)> {
+    pub(crate) fn fields(&self, path: &[u8]) -> Vec<(&'static str, String)> {
         let said = self.at(path);
         let reserved = said.tdm_reservation.map(|is| u8::from(is).to_string());
         let all = [

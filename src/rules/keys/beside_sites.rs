@@ -8,13 +8,12 @@ use super::{
         key, section,
     },
     values::{
-        ADDRESS, COUNT, CRAWLER_NAME, EMAIL, EVENTS, FILE, HOST, MAIL_SERVER, NAME, NETWORK,
-        SHARED, URL, WEEKLY, size, time,
+        ADDRESS, COUNT, EMAIL, EVENTS, FILE, HOST, MAIL_SERVER, NAME, NETWORK, SHARED, URL, WEEKLY,
+        size, time,
     },
 };
 
-/// `violations`.
-pub static VIOLATIONS: Section = section("violations").keys(&[
+pub(super) static VIOLATIONS: Section = section("violations").keys(&[
     key("database", FILE, NONE).means(
         "an SQLite file, created if missing. Beadle creates a folder beside the policy (`data/`); \
          any other folder must exist. Or a ClickHouse server for several nodes: \
@@ -50,8 +49,7 @@ pub static VIOLATIONS: Section = section("violations").keys(&[
         .means("how much of a client's address to record"),
 ]);
 
-/// `violations.clickhouse`.
-pub static CLICKHOUSE: Section = section("violations.clickhouse").keys(&[
+pub(super) static CLICKHOUSE: Section = section("violations.clickhouse").keys(&[
     key(
         "password_file",
         FILE,
@@ -69,9 +67,8 @@ pub static CLICKHOUSE: Section = section("violations.clickhouse").keys(&[
         .means("how large the spool may become. Then further records are only counted"),
 ]);
 
-/// `evidence`.
-pub static EVIDENCE: Section = section("evidence").keys(&[
-    key("user_agents", List(&CRAWLER_NAME), Words("all")).means("crawlers to verify"),
+pub(super) static EVIDENCE: Section = section("evidence").keys(&[
+    key("user_agents", List(&Shape::Crawlers), Words("all")).means("crawlers to verify"),
     key("ip_ranges", Boolean, Value("true")).means(
         "fetch the address lists that operators publish. `false`: a crawler with a list can be \
          confirmed by other evidence, and is never contradicted",
@@ -94,8 +91,7 @@ pub static EVIDENCE: Section = section("evidence").keys(&[
         .means("non-public addresses that Beadle may fetch from"),
 ]);
 
-/// `fleet`.
-pub static FLEET: Section = section("fleet").keys(&[
+pub(super) static FLEET: Section = section("fleet").keys(&[
     key("shared", SHARED, Required).means(
         "the Valkey or Redis server that all nodes share: `redis://`, `rediss://` with TLS, \
          `+sentinel` or `+cluster`. The URL has no password",
@@ -116,8 +112,7 @@ pub static FLEET: Section = section("fleet").keys(&[
     ),
 ]);
 
-/// `alerts[]`.
-pub static ALERT: Section = section("alerts[]").one_of(&["email_to", "url"]).keys(&[
+pub(super) static ALERT: Section = section("alerts[]").one_of(&["email_to", "url"]).keys(&[
     key("url", URL, NONE)
         .means("where events go, `https://` or `http://`; may be a private address"),
     key("format", Choice(&["json", "slack", "teams", "discord", "ntfy"]), Value("json"))
@@ -137,8 +132,7 @@ pub static ALERT: Section = section("alerts[]").one_of(&["email_to", "url"]).key
         .means("requests of impostors at a site in one minute, above which `impostors` is sent"),
 ]);
 
-/// `reports[]`.
-pub static REPORT: Section = section("reports[]").keys(&[
+pub(super) static REPORT: Section = section("reports[]").keys(&[
     key("every", WEEKLY, Required)
         .means("when to send the report, in UTC: a day of the week or `day`, and the time"),
     key("to", Shape::Some(&EMAIL), Required).means("e-mail addresses"),
@@ -146,8 +140,7 @@ pub static REPORT: Section = section("reports[]").keys(&[
         .means("hosts of the sites, each with its report"),
 ]);
 
-/// `email`.
-pub static MAIL: Section = section("email").keys(&[
+pub(super) static MAIL: Section = section("email").keys(&[
     key("server", MAIL_SERVER, Required)
         .means("the SMTP server. Without a port, the usual one of `tls`: 587, 465 or 25"),
     key("tls", Choice(&["starttls", "implicit", "none"]), Value("starttls"))
@@ -159,7 +152,7 @@ pub static MAIL: Section = section("email").keys(&[
 ]);
 
 /// `catalogue`, if it is more than a file.
-pub static CATALOGUE: Section = section("catalogue").keys(&[
+pub(super) static CATALOGUE: Section = section("catalogue").keys(&[
     key("file", FILE, Words("the built-in catalogue")).means("a newer catalogue"),
     key("follow", Sections(&FOLLOW), NONE)
         .means("lists of crawlers that others maintain, each fetched regularly"),
@@ -167,8 +160,7 @@ pub static CATALOGUE: Section = section("catalogue").keys(&[
         .means("keeps the last good copy of each list, and the names that you accept"),
 ]);
 
-/// `catalogue.follow[]`.
-pub static FOLLOW: Section = section("catalogue.follow[]").keys(&[
+pub(super) static FOLLOW: Section = section("catalogue.follow[]").keys(&[
     key("url", URL, Required).means("where to fetch it; `http://` is for this machine alone"),
     key("format", Choice(&["ai-robots-json"]), Required)
         .means("its format: robots.json of ai.robots.txt"),
@@ -176,8 +168,7 @@ pub static FOLLOW: Section = section("catalogue.follow[]").keys(&[
         .means("how often to fetch it, from 1 hour to 7 days"),
 ]);
 
-/// `crawlers[]`.
-pub static CRAWLER: Section = section("crawlers[]").keys(&[
+pub(super) static CRAWLER: Section = section("crawlers[]").keys(&[
     key("product_token", Text, Required).means("name in robots.txt"),
     key("aliases", List(&Text), NONE).means("further names"),
     key("operator", Text, NONE).means("operator, for records and `beadle crawlers show`"),
@@ -202,8 +193,7 @@ pub static CRAWLER: Section = section("crawlers[]").keys(&[
     key("signature_agent", URL, NONE).means("its `Signature-Agent`"),
 ]);
 
-/// `crawler_sets.*`.
-pub static CRAWLER_SET: Section = section("crawler_sets.*").keys(&[
+pub(super) static CRAWLER_SET: Section = section("crawler_sets.*").keys(&[
     key("purposes", List(&Purpose), NONE).means("all crawlers with these purposes"),
     key("product_tokens", List(&Text), NONE).means("single crawlers"),
 ]);

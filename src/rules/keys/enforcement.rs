@@ -7,13 +7,10 @@ use super::{
         Shape::{self, Boolean, Choice, Either, List, OneNumber, Text},
         key, section,
     },
-    values::{
-        COUNT, CRAWLER_NAME, FIELDS, INSTANT, PACE, PATTERN, PURPOSE, SHARE, STANDING, WAIT, time,
-    },
+    values::{COUNT, FIELDS, INSTANT, PACE, PATTERN, PURPOSE, SHARE, STANDING, WAIT, time},
 };
 
-/// `sites[].enforcement`.
-pub static ENFORCEMENT: Section = section("sites[].enforcement").keys(&[
+pub(crate) static ENFORCEMENT: Section = section("sites[].enforcement").keys(&[
     key("mode", Choice(&["off", "log", "throttle", "block", "ladder"]), Value("log"))
         .means("action for violations, see below"),
     key("overrides", List(&Shape::Section(&OVERRIDE)), NONE).means("other modes for some crawlers"),
@@ -72,9 +69,8 @@ pub static ENFORCEMENT: Section = section("sites[].enforcement").keys(&[
     ),
 ]);
 
-/// `sites[].enforcement.overrides[]`.
-pub static OVERRIDE: Section = section("sites[].enforcement.overrides[]").keys(&[
-    key("user_agents", List(&CRAWLER_NAME), Required)
+pub(super) static OVERRIDE: Section = section("sites[].enforcement.overrides[]").keys(&[
+    key("user_agents", List(&Shape::Crawlers), Required)
         .means("crawlers that the override applies to"),
     key("standing", List(&STANDING), Words("every standing"))
         .means("apply only to claims with these standings"),
@@ -83,9 +79,8 @@ pub static OVERRIDE: Section = section("sites[].enforcement.overrides[]").keys(&
         .means("when the entry ends (RFC 3339). Beadle then decides as if it were not there"),
 ]);
 
-/// `sites[].enforcement.rate_limits[]`.
-pub static RATE_LIMIT: Section = section("sites[].enforcement.rate_limits[]").keys(&[
-    key("user_agents", List(&CRAWLER_NAME), Required).means(
+pub(super) static RATE_LIMIT: Section = section("sites[].enforcement.rate_limits[]").keys(&[
+    key("user_agents", List(&Shape::Crawlers), Required).means(
         "crawlers that the limit is for; `*` is every client that a group for `*` would bind, but \
          no user-triggered fetcher",
     ),
@@ -112,15 +107,13 @@ pub static RATE_LIMIT: Section = section("sites[].enforcement.rate_limits[]").ke
         .means("when the entry ends (RFC 3339). Beadle then decides as if it were not there"),
 ]);
 
-/// `sites[].enforcement.quiet[]`.
-pub static QUIET: Section = section("sites[].enforcement.quiet[]").keys(&[
-    key("user_agents", List(&CRAWLER_NAME), Required).means("crawlers that send no alerts"),
+pub(super) static QUIET: Section = section("sites[].enforcement.quiet[]").keys(&[
+    key("user_agents", List(&Shape::Crawlers), Required).means("crawlers that send no alerts"),
     key("until", INSTANT, Words("for good"))
         .means("when the entry ends (RFC 3339). Alerts about later violations follow again"),
 ]);
 
-/// `sites[].enforcement.people_first`.
-pub static PEOPLE_FIRST: Section = section("sites[].enforcement.people_first").keys(&[
+pub(super) static PEOPLE_FIRST: Section = section("sites[].enforcement.people_first").keys(&[
     key("latency", time("1ms", "1h"), Words("the usual time of each class of paths, and a tenth"))
         .means("time to the head of a response that nine of ten requests of people may take"),
     key("errors", SHARE, Value("5%"))
@@ -136,8 +129,7 @@ pub static PEOPLE_FIRST: Section = section("sites[].enforcement.people_first").k
         .means("status for a crawler that is put off, with `Retry-After`"),
 ]);
 
-/// `sites[].enforcement.block`.
-pub static BLOCK: Section = section("sites[].enforcement.block").keys(&[
+pub(crate) static BLOCK: Section = section("sites[].enforcement.block").keys(&[
     key("status", OneNumber(&[401, 402, 403, 404, 410, 429, 451]), Value("403"))
         .means("429 comes with `Retry-After: 86400`, and 401 needs `WWW-Authenticate`"),
     key("fields", FIELDS, NONE)
@@ -146,8 +138,7 @@ pub static BLOCK: Section = section("sites[].enforcement.block").keys(&[
     key("body", Text, Words("as in the guide")).means("text with the placeholders below"),
 ]);
 
-/// `sites[].enforcement.ladder`.
-pub static LADDER: Section = section("sites[].enforcement.ladder").keys(&[
+pub(crate) static LADDER: Section = section("sites[].enforcement.ladder").keys(&[
     key("period", time("1m", "7d"), Value("1h")).means(
         "period for counting violations; after a good period the crawler comes down one rung",
     ),
@@ -159,8 +150,7 @@ pub static LADDER: Section = section("sites[].enforcement.ladder").keys(&[
         .means("pace above the lowest rung, for a crawler that promises none"),
 ]);
 
-/// `sites[].enforcement.breaker`.
-pub static BREAKER: Section = section("sites[].enforcement.breaker").keys(&[
+pub(crate) static BREAKER: Section = section("sites[].enforcement.breaker").keys(&[
     key("share", SHARE, Value("50%")).means(
         "share of requests that would be refused before the breaker opens; one network or crawler \
          counts for a fifth of it at most",

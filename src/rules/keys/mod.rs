@@ -6,19 +6,17 @@
 //!
 //! May use: robots, crawlers. Must not know: policy, how a value is read.
 
+pub(crate) use self::{
+    enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER},
+    server::{LIMITS, TIMEOUTS, TLS},
+    site::ROBOTS_TXT,
+};
 pub use self::{
-    beside_sites::{
-        ALERT, CATALOGUE, CLICKHOUSE, CRAWLER, CRAWLER_SET, EVIDENCE, FLEET, FOLLOW, MAIL, REPORT,
-        VIOLATIONS,
-    },
-    enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER, OVERRIDE, PEOPLE_FIRST, QUIET, RATE_LIMIT},
     schema::schema,
     section::{Absent, Form, Key, Section, Shape},
-    server::{
-        ACCESS_LOG, ACME, ADMIN, CERTIFICATE, DECIDE, LIMITS, LISTENER, SERVER, TIMEOUTS, TLS,
-    },
-    site::{GROUP, HEALTH, ORIGIN, PREFERENCE, ROBOTS_TXT, SITE, SITE_TIMEOUTS, TAG_RULE, WATCH},
-    top::{POLICY, TEST},
+    server::ACME,
+    site::SITE,
+    top::POLICY,
     values::{ACTIONS, REASONS, STEPS},
 };
 

@@ -10,8 +10,7 @@ use super::{
     values::{COUNT, EMAIL, FILE, HOST, HTTPS, LIMIT, NETWORK, SOCKET, size, time},
 };
 
-/// `server`.
-pub static SERVER: Section = section("server").keys(&[
+pub(super) static SERVER: Section = section("server").keys(&[
     key(
         "listen",
         Shape::Some(&Either(&[SOCKET, Shape::Section(&LISTENER)])),
@@ -38,8 +37,7 @@ pub static SERVER: Section = section("server").keys(&[
     key("threads", Integer(1, 1_024), Words("one for each processor")).means("worker threads"),
 ]);
 
-/// `server.listen[]`.
-pub static LISTENER: Section = section("server.listen[]").keys(&[
+pub(super) static LISTENER: Section = section("server.listen[]").keys(&[
     key("address", SOCKET, Required).means("address for requests"),
     key("tls", Shape::Section(&TLS), Words("none: plain HTTP")).means("certificates"),
     key("redirect", Choice(&["https"]), NONE)
@@ -50,8 +48,7 @@ pub static LISTENER: Section = section("server.listen[]").keys(&[
     ),
 ]);
 
-/// `server.listen[].tls`.
-pub static TLS: Section =
+pub(crate) static TLS: Section =
     section("server.listen[].tls").one_of(&["acme", "certificates", "certificate"]).keys(&[
         key("certificate", FILE, NONE).means("the certificate chain, if there is one certificate"),
         KEY_FILE,
@@ -66,8 +63,7 @@ pub static TLS: Section =
 const KEY_FILE: Key =
     key("key", FILE, Words("the file of `certificate`")).means("the private key of `certificate`");
 
-/// `server.listen[].tls.certificates[]`.
-pub static CERTIFICATE: Section = section("server.listen[].tls.certificates[]")
+pub(super) static CERTIFICATE: Section = section("server.listen[].tls.certificates[]")
     .keys(&[key("certificate", FILE, Required).means("the certificate chain"), KEY_FILE]);
 
 /// `server.listen[].tls.acme`.
@@ -82,8 +78,7 @@ pub static ACME: Section = section("server.listen[].tls.acme").keys(&[
     key("folder", FILE, Value("data/acme")).means("folder for account, certificates and keys"),
 ]);
 
-/// `server.admin`.
-pub static ADMIN: Section = section("server.admin").keys(&[
+pub(super) static ADMIN: Section = section("server.admin").keys(&[
     key("address", SOCKET, Value("127.0.0.1:9090"))
         .means("address for the desk, metrics and health"),
     key("hosts", List(&HOST), NONE).means("further hosts that requests may name"),
@@ -95,22 +90,19 @@ pub static ADMIN: Section = section("server.admin").keys(&[
     ),
 ]);
 
-/// `server.access_log`.
-pub static ACCESS_LOG: Section = section("server.access_log").keys(&[
+pub(super) static ACCESS_LOG: Section = section("server.access_log").keys(&[
     key("file", FILE, Required).means("a file, appended, or `stdout`. Reopened after log rotation"),
     key("format", Choice(&["json", "combined"]), Value("json"))
         .means("JSON lines, or NCSA's combined form with the host and the decision behind it"),
 ]);
 
-/// `server.decide`.
-pub static DECIDE: Section = section("server.decide").keys(&[
+pub(super) static DECIDE: Section = section("server.decide").keys(&[
     key("address", SOCKET, Required).means("address for questions; only `trusted_proxies` may ask"),
     key("refuse_status", Integer(400, 499), Words("each refusal has its own"))
         .means("status of all refusals, for a server that knows no other"),
 ]);
 
-/// `server.limits`.
-pub static LIMITS: Section = section("server.limits").keys(&[
+pub(crate) static LIMITS: Section = section("server.limits").keys(&[
     key("header_time", time("1s", "10m"), Value("15s"))
         .means("time for a whole request header, from its first octet on; then 408"),
     // Above this, the parser of the proxy library refuses a header.
@@ -138,8 +130,7 @@ pub static LIMITS: Section = section("server.limits").keys(&[
         .means("time for a TLS handshake, a PROXY protocol header, and the first frame of HTTP/2"),
 ]);
 
-/// `server.timeouts`.
-pub static TIMEOUTS: Section = section("server.timeouts").keys(&[
+pub(crate) static TIMEOUTS: Section = section("server.timeouts").keys(&[
     key("client_keepalive", LIMIT, Value("75s")).means("how long to keep idle client connections"),
     key("client_read", LIMIT, Value("60s"))
         .means("longest pause between two reads of a request body"),

@@ -9,8 +9,7 @@ use super::{
         key, section,
     },
     values::{
-        CRAWLER_NAME, FIELDS, HOST, LIMIT, MEDIA_TYPE, PAGE, PATTERN, RECORDS, STATUS, STEPS,
-        TARGET, URL, time,
+        FIELDS, HOST, LIMIT, MEDIA_TYPE, PAGE, PATTERN, RECORDS, STATUS, STEPS, TARGET, URL, time,
     },
 };
 
@@ -75,8 +74,7 @@ pub static SITE: Section = section("sites[]").keys(&[
         .means("look at the public address of the site from outside"),
 ]);
 
-/// `sites[].watch`.
-pub static WATCH: Section = section("sites[].watch").keys(&[
+pub(super) static WATCH: Section = section("sites[].watch").keys(&[
     key("url", URL, Required).means(
         "public address of the site, through the servers in front: `https://www.example.com`. Its \
          host is one of `hosts`",
@@ -93,8 +91,7 @@ pub static WATCH: Section = section("sites[].watch").keys(&[
     .means("crawlers to fetch as, one in each round"),
 ]);
 
-/// `sites[].origin`.
-pub static ORIGIN: Section = section("sites[].origin").one_of(&["url", "urls"]).keys(&[
+pub(super) static ORIGIN: Section = section("sites[].origin").one_of(&["url", "urls"]).keys(&[
     key("url", URL, Words("this or `urls`")).means("the origin"),
     key("urls", Shape::Some(&URL), Words("this or `url`"))
         .means("several origins, at most 32, all with `https` or all without"),
@@ -126,8 +123,7 @@ pub static ORIGIN: Section = section("sites[].origin").one_of(&["url", "urls"]).
     ),
 ]);
 
-/// `sites[].origin.health`.
-pub static HEALTH: Section = section("sites[].origin.health").keys(&[
+pub(super) static HEALTH: Section = section("sites[].origin.health").keys(&[
     key("failures", Integer(1, 100), Value("3"))
         .means("failures in a row after which an origin is down. A refused connection is enough"),
     key("pause", time("1s", "1h"), Value("10s")).means(
@@ -142,8 +138,7 @@ pub static HEALTH: Section = section("sites[].origin.health").keys(&[
     key("timeout", time("1s", "1h"), Value("2s")).means("most time for one of them, with `path`"),
 ]);
 
-/// `sites[].timeouts`.
-pub static SITE_TIMEOUTS: Section = section("sites[].timeouts").keys(&[
+pub(super) static SITE_TIMEOUTS: Section = section("sites[].timeouts").keys(&[
     key("origin_connect", LIMIT, OF_SERVER).means("time to connect to the origin, TLS included"),
     key("origin_read", LIMIT, OF_SERVER).means(
         "longest pause between two reads from the origin, and the most time for the whole head of \
@@ -156,8 +151,7 @@ pub static SITE_TIMEOUTS: Section = section("sites[].timeouts").keys(&[
 
 const OF_SERVER: Absent = Words("that of `server.timeouts`");
 
-/// `sites[].robots_txt`.
-pub static ROBOTS_TXT: Section = section("sites[].robots_txt").keys(&[
+pub(crate) static ROBOTS_TXT: Section = section("sites[].robots_txt").keys(&[
     key("source", Choice(&["policy", "origin", "merge"]), Value("policy")).means(
         "whose rules to publish: those of `groups`, the origin's file unchanged, or both merged",
     ),
@@ -176,9 +170,9 @@ pub static ROBOTS_TXT: Section = section("sites[].robots_txt").keys(&[
     ),
 ]);
 
-/// `sites[].robots_txt.groups[]`.
-pub static GROUP: Section = section("sites[].robots_txt.groups[]").keys(&[
-    key("user_agents", Shape::Some(&CRAWLER_NAME), Required).means("crawlers that the group binds"),
+pub(super) static GROUP: Section = section("sites[].robots_txt.groups[]").keys(&[
+    key("user_agents", Shape::Some(&Shape::Crawlers), Required)
+        .means("crawlers that the group binds"),
     key("disallow", List(&PATTERN), NONE).means("paths that crawlers must not fetch"),
     key("allow", List(&PATTERN), NONE).means("exceptions"),
     key("crawl_delay", Number(0, 86_400), NONE).means(
@@ -190,8 +184,7 @@ pub static GROUP: Section = section("sites[].robots_txt.groups[]").keys(&[
         .means("with `source: merge`: ignore the origin's rules for these crawlers"),
 ]);
 
-/// `sites[].robots_tag[]`.
-pub static TAG_RULE: Section = section("sites[].robots_tag[]").keys(&[
+pub(super) static TAG_RULE: Section = section("sites[].robots_tag[]").keys(&[
     key("paths", List(&PATTERN), Words("every path")).means("patterns as in robots.txt"),
     key("content_types", List(&MEDIA_TYPE), Words("every type"))
         .means("media types of the response"),
@@ -208,10 +201,9 @@ pub static TAG_RULE: Section = section("sites[].robots_tag[]").keys(&[
 pub(super) const USE: Shape = Either(&[Choice(&["yes", "no", "y", "n"]), Boolean]);
 const UNSAID: Absent = Words("nothing is said");
 
-/// `sites[].preferences[]`.
-pub static PREFERENCE: Section = section("sites[].preferences[]").keys(&[
+pub(super) static PREFERENCE: Section = section("sites[].preferences[]").keys(&[
     key("paths", List(&PATTERN), Words("the whole site")).means("patterns as in robots.txt"),
-    key("user_agents", List(&CRAWLER_NAME), Words("all crawlers"))
+    key("user_agents", List(&Shape::Crawlers), Words("all crawlers"))
         .means("crawlers that the preference is for"),
     key("train-ai", USE, UNSAID).means("train models that generate content"),
     key("search", USE, UNSAID).means("search that leads people to the pages"),

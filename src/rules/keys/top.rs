@@ -50,8 +50,9 @@ pub static POLICY: Section = section("").keys(&[
     ),
 ]);
 
-/// `tests[]`.
-pub static TEST: Section = section("tests[]").one_of(&["product_token", "user_agent"]).keys(&[
+pub(super) static TEST: Section = section("tests[]")
+    .one_of(&["product_token", "user_agent"])
+    .keys(&[
     key("name", Text, Words("the client and the URL")).means("name of the test"),
     key("user_agent", Text, NONE).means("the whole User-Agent, instead of `product_token`"),
     key("product_token", Text, NONE)

@@ -31,7 +31,7 @@ pub const STEPS: [&str; Steps::NAMED.len()] = {
     }
     names
 };
-/// The kinds of events of an alert.
+
 pub(super) const EVENTS: [&str; 18] = [
     "new_offender",
     "violation_rate",
@@ -57,34 +57,24 @@ const fn form(pattern: &'static str, example: &'static str) -> Shape {
     Shape::Form(Form { pattern, example, least: "", most: "" })
 }
 
-/// The name of a file or a folder.
 pub(super) const FILE: Shape = form("^[^\\u0000]+$", "data/file");
-/// An address with a port.
 pub(super) const SOCKET: Shape = form("^[^\\s/]+:[0-9]{1,5}$", "127.0.0.1:8443");
-/// An address or a network.
 pub(super) const NETWORK: Shape = form("^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$", "192.0.2.0/24");
 /// An address, perhaps with a port.
 pub(super) const ADDRESS: Shape = form("^[0-9A-Fa-f.:\\[\\]]+$", "192.0.2.53");
-/// A host, or a wildcard for those below it.
 pub(super) const HOST: Shape = form("^(\\*\\.)?[A-Za-z0-9_.:-]+$", "www.example.com");
 /// A time of day, with its zone (RFC 3339).
 pub(super) const INSTANT: Shape = form("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ]", "2026-12-04T14:00:00Z");
-/// The URL of a server or a document.
 pub(super) const URL: Shape = form("^\\s*https?://[^\\s/]", "https://www.example.com");
-/// The URL of a service with TLS.
 pub(super) const HTTPS: Shape = form("^https://[^\\s/]", "https://ca.example.com/directory");
-/// The URL of a Valkey or Redis server.
 pub(super) const SHARED: Shape = form(
     "^(redis|rediss|valkey|valkeys)(\\+(sentinel|cluster))?://[^\\s?#]+$",
     "rediss://valkey.internal:6379",
 );
-/// A short name.
 pub(super) const NAME: Shape = form("^[A-Za-z0-9._-]{1,64}$", "edge-1");
-/// An e-mail address.
 pub(super) const EMAIL: Shape = form("^(mailto:)?[^\\s@,:?]+@[^\\s@,:?]+$", "admin@example.com");
 /// A mail server, perhaps with a port.
 pub(super) const MAIL_SERVER: Shape = form("^[^\\s/@]+$", "smtp.example.com:587");
-/// A time of every week or day.
 pub(super) const WEEKLY: Shape = form(
     "^(day|monday|tuesday|wednesday|thursday|friday|saturday|sunday) ([01][0-9]|2[0-3]):[0-5][0-9]$",
     "monday 08:00",
@@ -108,31 +98,22 @@ pub(super) const fn size(least: &'static str, most: &'static str) -> Shape {
     let pattern = "^[0-9]+\\s*(kB|MB|GB|TB|KiB|MiB|GiB|TiB)\\s*$";
     Shape::Form(Form { pattern, example: "2GiB", least, most })
 }
-/// A percentage.
 pub(super) const SHARE: Shape = form("^[0-9]{1,3}(\\.[0-9])?\\s*%$", "10%");
-/// A purpose of crawlers.
 pub(super) const PURPOSE: Shape = form("^[a-z-]+$", "search");
-/// Requests in a time.
 pub(super) const PACE: Shape = form("^[0-9]+/[0-9]+[smhdSMHD]?$", "1/10s");
-/// A path pattern of robots.txt.
 pub(super) const PATTERN: Shape = form("^[/*]", "/private/");
 /// A path with or without a query.
 pub(super) const TARGET: Shape = form("^/[!-\"$-~]*$", "/healthz");
 /// The path of a page below a folder.
 pub(super) const PAGE: Shape = form("^(/[!-\"$-:<->@-~]+){2,}$", "/docs/start");
-/// A media type, or all with the same beginning.
 pub(super) const MEDIA_TYPE: Shape = form("^[^\\s/]+/[^\\s/]+$", "application/pdf");
 /// A status code, or all with the same first digit.
 pub(super) const STATUS: Shape =
     Shape::Either(&[Shape::Integer(200, 599), form("^[2-5]xx$", "4xx")]);
-/// A count from 1 to 1,000,000.
 pub(super) const COUNT: Shape = Shape::Integer(1, 1_000_000);
-/// The standing of a claim.
 pub(super) const STANDING: Shape =
     Shape::Choice(&["confirmed", "contradicted", "unverifiable", "unknown"]);
-pub(super) const CRAWLER_NAME: Shape = Shape::Crawlers;
 const WORDS: Shape = Shape::Either(&[Shape::Text, Shape::Number(-1_000_000_000, 1_000_000_000)]);
-/// Fields of an HTTP message.
 pub(super) const FIELDS: Shape = Shape::Mapping(&WORDS);
 /// Lines of robots.txt that are no rules.
 pub(super) const RECORDS: Shape = Shape::List(&Shape::Mapping(&WORDS));

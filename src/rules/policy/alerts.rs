@@ -17,10 +17,8 @@ const SECRET: usize = 6;
 /// A receiver and the events that it gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
-    /// Where events go.
-    pub to: Destination,
-    /// The kinds of events (default all).
-    pub on: Vec<AlertKind>,
+    pub(crate) to: Destination,
+    pub(crate) on: Vec<AlertKind>,
     /// The violations of a site in one minute above which `violation_rate` is raised.
     pub violations_per_minute: u64,
     /// The requests of impostors at a site in one minute above which `impostors` is raised.
@@ -116,15 +114,14 @@ pub struct WebhookUrl(String);
 
 impl Alert {
     /// Where events go, as messages, metrics and pages show it: without the secrets of a URL.
-    pub fn shown(&self) -> Cow<'_, str> {
+    pub(crate) fn shown(&self) -> Cow<'_, str> {
         match &self.to {
             Destination::Web { url, .. } => url.shown().into(),
             Destination::Email { to, .. } => to.join(", ").into(),
         }
     }
 
-    /// The name of its format.
-    pub const fn format(&self) -> &'static str {
+    pub(crate) const fn format(&self) -> &'static str {
         match &self.to {
             Destination::Web { format, .. } => format.as_str(),
             Destination::Email { .. } => "email",
@@ -134,19 +131,19 @@ impl Alert {
 
 impl AlertKind {
     /// Whether it is about a server in front of Beadle.
-    pub const fn is_of_front(self) -> bool {
+    pub(crate) const fn is_of_front(self) -> bool {
         self as usize >= Self::RobotsRewritten as usize
     }
 }
 
 impl WebhookUrl {
     /// The whole URL, for a request.
-    pub fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
     /// The URL without its last segment, and that segment, if it can be a topic of ntfy; then the query.
-    pub fn topic(&self) -> Option<(&str, &str, &str)> {
+    pub(crate) fn topic(&self) -> Option<(&str, &str, &str)> {
         let (path, query) = self.0.split_at(self.0.find('?').unwrap_or(self.0.len()));
         let (before, topic) = path.split_at(path.rfind('/')? + 1);
         let is_fine = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
@@ -155,14 +152,14 @@ impl WebhookUrl {
     }
 
     /// A text of the receiver without the parts of the URL that may be secrets.
-    pub fn hide(&self, text: &str) -> String {
+    pub(crate) fn hide(&self, text: &str) -> String {
         let after = self.0.get(self.shown().len()..).unwrap_or_default();
         let parts = after.split(['/', '?', '&', '=']).filter(|part| part.len() >= SECRET);
         parts.fold(text.to_owned(), |text, part| text.replace(part, "[hidden]"))
     }
 
     /// The scheme and the host.
-    pub fn shown(&self) -> &str {
+    pub(crate) fn shown(&self) -> &str {
         let end = self.0.find("://").map_or(0, |at| at + 3);
         let path = self.0.get(end..).and_then(|rest| rest.find(['/', '?']));
         self.0.get(..path.map_or(self.0.len(), |at| end + at)).unwrap_or_default()
@@ -175,7 +172,6 @@ impl std::fmt::Debug for WebhookUrl {
     }
 }
 
-/// Reads the section; without one there are no alerts.
 pub(super) fn read(at: Option<&At<'_>>) -> Vec<Alert> {
     let elements = at.map(At::elements).unwrap_or_default();
     elements.iter().filter_map(alert).collect()
@@ -211,7 +207,6 @@ fn alert(at: &At<'_>) -> Option<Alert> {
     Some(Alert { to: to?, on, violations_per_minute, impostors_per_minute })
 }
 
-/// Reads a receiver at a URL.
 fn web(at: &At<'_>, fields: &Fields<'_>) -> Option<Destination> {
     let (secret_file, format) = (fields.find("secret_file"), fields.get("format"));
     if format == Format::Json {
@@ -245,7 +240,6 @@ fn webhook_url(at: &At<'_>) -> Option<WebhookUrl> {
     at.refused(format!("'{}' is not the URL of a webhook", shown(host)), help)
 }
 
-/// What is wrong with a URL.
 fn problem(text: &str) -> Option<&'static str> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let Some(rest) = rest else { return Some("begin with https:// or http://") };

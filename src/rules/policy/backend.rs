@@ -16,40 +16,30 @@ use super::{
     origin::{self, Origin},
     setting::by_word,
     shape::{At, duplicate},
-    timeouts::{self, OriginTimeouts, Timeouts},
+    timeouts::{self, Timeouts},
     yaml::Value,
 };
 
-/// The most origins of one site.
 const MAX_ORIGINS: usize = 32;
 
 /// The origins of a site, and how requests go to them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backend {
-    /// The servers, all with TLS or all without; at least one, in the policy's order.
-    pub origins: Vec<Origin>,
+    pub(crate) origins: Vec<Origin>,
     /// The `Host` field of Beadle's own requests: the first host of the site without a wildcard.
-    pub host: String,
-    /// How requests are spread over several servers.
-    pub balance: Balance,
-    /// How requests go to them.
-    pub protocol: Protocol,
-    /// Fields of requests to them, in place of those of clients.
-    pub request_fields: HttpFields,
-    /// When a server gets no requests for a while.
-    pub health: Health,
-    /// Time limits of a request at a server.
-    pub timeouts: OriginTimeouts,
-    /// Whether request fields whose names have an underscore go on (default false).
-    pub underscore_fields: bool,
-    /// Whether `Via` is added to requests (default true).
-    pub via: bool,
-    /// The page that finds out how these servers read paths.
-    pub probe_path: Option<String>,
+    pub(crate) host: String,
+    pub(crate) balance: Balance,
+    pub(crate) protocol: Protocol,
+    pub(crate) request_fields: HttpFields,
+    pub(crate) health: Health,
+    /// Those of the server, and the site's in place of some.
+    pub(crate) timeouts: Timeouts,
+    pub(crate) underscore_fields: bool,
+    pub(crate) via: bool,
+    pub(crate) probe_path: Option<String>,
     /// Whether a running server asks for forms of that page, and judges by the answers.
-    pub is_probed: bool,
-    /// Whether a `Location` that names a server of the site names the site instead (default true).
-    pub rewrite_location: bool,
+    pub(crate) is_probed: bool,
+    pub(crate) rewrite_location: bool,
 }
 
 words! {
@@ -79,24 +69,17 @@ by_word!(Balance, Protocol);
 /// When a server gets no requests for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
-    /// The failures in a row after which a server is down (default 3). A refused connection is
-    /// enough.
-    pub failures: u32,
-    /// How long a server that is down gets no request (default 10 s).
-    pub pause: Duration,
-    /// The regular request that finds out about a server; `None` sends none.
-    pub check: Option<HealthCheck>,
+    pub(crate) failures: u32,
+    pub(crate) pause: Duration,
+    pub(crate) check: Option<HealthCheck>,
 }
 
 /// A regular request to each server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HealthCheck {
-    /// Path and query. A status from 200 to 399 is good.
-    pub path: String,
-    /// The time between two requests (default 5 s).
-    pub interval: Duration,
-    /// The most time for one (default 2 s).
-    pub timeout: Duration,
+    pub(crate) path: String,
+    pub(crate) interval: Duration,
+    pub(crate) timeout: Duration,
 }
 
 impl Backend {
@@ -104,12 +87,11 @@ impl Backend {
     ///
     /// # Panics
     /// Never: the reader refuses a site without one.
-    pub fn first(&self) -> &Origin {
+    pub(crate) fn first(&self) -> &Origin {
         self.origins.first().expect("a site has an origin")
     }
 
-    /// The URLs of all servers, for people.
-    pub fn urls(&self) -> String {
+    pub(crate) fn urls(&self) -> String {
         let urls: Vec<String> = self.origins.iter().map(ToString::to_string).collect();
         urls.join(", ")
     }
@@ -144,7 +126,6 @@ pub(super) fn read(site: &Fields<'_>, host: &str, server: &Timeouts) -> Option<(
     Some((backend, reading))
 }
 
-/// The place of the URLs of a mapping.
 fn urls<'n>(fields: &Fields<'n>) -> Option<At<'n>> {
     match (fields.take("url"), fields.take("urls")) {
         (Some(_), Some(urls)) => urls.refused("beside 'url'", "keep one of the two"),
@@ -195,14 +176,12 @@ fn forms(fields: &Fields<'_>) -> (bool, Steps) {
     }
 }
 
-/// The path of a page below a folder.
 fn probe_path(at: &At<'_>) -> Option<String> {
     let parse = |path: &str| Plan::of(path).is_some().then(|| path.to_owned());
     let help = "name a page below a folder that answers 200, without a query: /docs/start";
     at.parsed(parse, "is no page below a folder", help)
 }
 
-/// A URL, or a list of them.
 fn origins(at: &At<'_>) -> Option<Vec<Origin>> {
     let Value::List(items) = &at.node.value else {
         return origin::read(at).map(|origin| vec![origin]);
@@ -237,7 +216,6 @@ fn health(fields: &Fields<'_>) -> Health {
     }
 }
 
-/// A path, with a query or without.
 pub(super) fn path(at: &At<'_>) -> Option<String> {
     let text = at.text()?;
     let is_path = text.starts_with('/') && text.bytes().all(|b| b.is_ascii_graphic() && b != b'#');

@@ -6,30 +6,25 @@ use crate::{
 };
 
 use super::{
-    block_fields,
     fields::{Fields, defaults},
-    http_fields::HttpFields,
+    http_fields::{self, HttpFields},
     shape::At,
 };
 
 /// The answer to a refused request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// The status code: 401, 402, 403, 404, 410, 429 or 451 (default 403).
-    pub status: u16,
+    pub(crate) status: u16,
     /// Further fields, none of which frames the message or lets a cache keep it.
-    pub fields: HttpFields,
-    /// The `Content-Type` of the body (default `text/plain; charset=utf-8`).
-    pub content_type: String,
-    /// The body.
-    pub body: Template,
+    pub(crate) fields: HttpFields,
+    pub(crate) content_type: String,
+    pub(crate) body: Template,
     /// The body for a proven impostor, which is refused without a rule.
-    pub impostor_body: Template,
+    pub(crate) impostor_body: Template,
     /// The body for another form of a closed path: the operator's if it shows the form, else the
     /// default, because the rule says nothing about the path as written.
-    pub form_body: Template,
-    /// The `Content-Type` of that body.
-    pub form_content_type: String,
+    pub(crate) form_body: Template,
+    pub(crate) form_content_type: String,
 }
 
 /// A text with slots.
@@ -68,7 +63,6 @@ words! {
     }
 }
 
-/// The `Content-Type` of the default bodies.
 const DEFAULT_TYPE: &str = "text/plain; charset=utf-8";
 
 /// The `Retry-After` of a 429: as long, a crawler may use its copy of the rules (RFC 9309 §2.4).
@@ -91,7 +85,6 @@ operator of {product_token} publishes says that it does not.
 Decision {id}
 ";
 
-/// The default body for other forms of closed paths.
 const DEFAULT_FORM_BODY: &str = "\
 {product_token} is not allowed to fetch this page.
 
@@ -110,17 +103,17 @@ impl Default for Block {
     }
 }
 
-/// Reads the section; a value that it leaves out has its default.
 pub(super) fn read(section: &Fields<'_>) -> Block {
     let status = section.get_with("status", status);
-    let mut fields = section.read("fields", |at| Some(block_fields::read(at))).unwrap_or_default();
+    let mut fields =
+        section.read("fields", |at| Some(http_fields::of_refusal(at))).unwrap_or_default();
     let has = |name: &str| fields.iter().any(|(other, _)| other == name);
     if status == 429 && !has("retry-after") {
         fields.push(("retry-after".to_owned(), RETRY_AFTER.to_owned()));
     } else if status == 401 && !has("www-authenticate") {
         let message = "401 without WWW-Authenticate is no answer (RFC 9110 §15.5.2)";
         let help = "add 'fields: { WWW-Authenticate: License }', or write 403";
-        section.at().child("status").refuse(message, help);
+        section.at.child("status").refuse(message, help);
     }
     let content_type = section.get_with("content_type", content_type);
     let own = section.read("body", template);

@@ -1,6 +1,10 @@
-//! Catalogue files: the built-in one, and one that replaces it.
+//! The files that belong to a policy: a catalogue that replaces the built-in one, and lists.
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    io,
+    path::Path,
+    sync::{Arc, LazyLock},
+};
 
 use crate::{
     base::{diagnostic::Diagnostic, escape, version},
@@ -15,6 +19,18 @@ pub const BUILT_IN: &str = include_str!("../../../config/crawlers.yaml");
 pub const MAX_BYTES: usize = 2 << 20;
 /// The most findings that are shown about one file.
 const MOST_FINDINGS: usize = 20;
+
+/// Reads the bytes of a file that belongs to a policy.
+pub(super) type Open<'o> = dyn FnMut(OtherFile, &Path) -> io::Result<Vec<u8>> + 'o;
+
+/// A file that belongs to a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherFile {
+    /// The catalogue.
+    Catalogue,
+    /// What is kept of the lists that it follows. It may be missing.
+    Followed,
+}
 
 /// The built-in catalogue.
 pub fn built_in() -> Catalogue {

@@ -12,10 +12,10 @@ use crate::{
 };
 
 use super::{
-    catalogue_file, crawler_entries,
+    catalogue_file::{self, Open, OtherFile},
+    crawler_entries,
     fields::Fields,
     follow::{self, Following},
-    other_files::{Open, OtherFile},
     setting::Setting,
     shape::At,
 };
@@ -23,13 +23,10 @@ use super::{
 /// The crawlers that a policy knows, and where they come from.
 pub(super) struct Known {
     pub(super) catalogue: Arc<Catalogue>,
-    /// The version of the catalogue file.
     pub(super) version: String,
-    /// The file that the policy names, and its bytes.
     pub(super) file: Option<PathBuf>,
     pub(super) bytes: Vec<u8>,
     pub(super) following: Option<Following>,
-    /// The bytes of what is kept of the lists.
     pub(super) kept: Vec<u8>,
 }
 

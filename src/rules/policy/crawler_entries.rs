@@ -23,7 +23,7 @@ pub(super) fn read(known: CatalogueFile, fields: &Fields<'_>) -> Catalogue {
     match Catalogue::new(entries).and_then(|made| made.with_operators(&operators)) {
         Ok(catalogue) => catalogue,
         Err(refused) => {
-            let section = fields.at().child("crawlers");
+            let section = fields.at.child("crawlers");
             refused.into_iter().for_each(|finding| section.push(finding));
             catalogue_file::built_in()
         }
@@ -69,7 +69,6 @@ fn entry(at: &At<'_>) -> Option<Entry> {
     Some(entry)
 }
 
-/// Reads the URL of a list of addresses.
 fn list_url(at: &At<'_>) -> Option<String> {
     let text = at.text()?.trim();
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
@@ -118,7 +117,6 @@ fn ip_format(at: &At<'_>) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Reads the URL of a signer's keys.
 fn agent(at: &At<'_>) -> Option<String> {
     let text = at.text()?.trim();
     if let Err(reason) = AgentUrl::new(text) {

@@ -22,46 +22,35 @@ pub enum Database {
 /// A ClickHouse server, and what stays on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClickHouse {
-    /// The server.
-    pub server: ClickHouseServer,
-    /// The file with the password; `None` is the environment's, or no password.
-    pub password_file: Option<PathBuf>,
-    /// Authorities to trust in addition to the public ones.
-    pub ca_file: Option<PathBuf>,
-    /// The SQLite file with what this node needs after a restart.
-    pub local: PathBuf,
-    /// The folder of records that are not sent yet.
-    pub spool: PathBuf,
-    /// The most bytes of that folder (default 1 GiB).
-    pub spool_size: u64,
+    pub(crate) server: ClickHouseServer,
+    pub(crate) password_file: Option<PathBuf>,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) local: PathBuf,
+    pub(crate) spool: PathBuf,
+    pub(crate) spool_size: u64,
 }
 
 /// The address of a ClickHouse server's HTTP interface, with the database there. Has no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClickHouseServer {
-    /// Whether TLS protects the connection.
-    pub tls: bool,
+    pub(crate) tls: bool,
     /// The name or address; an IPv6 address in brackets.
-    pub host: String,
-    /// The port (default 8123, with TLS 8443).
-    pub port: u16,
-    /// The user (default `default`).
-    pub user: String,
-    /// The database, which must exist.
-    pub database: String,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) user: String,
+    pub(crate) database: String,
 }
 
 impl Database {
     /// The SQLite file on this machine: all records, or what a node needs after a restart.
-    pub fn local(&self) -> &Path {
+    pub(crate) fn local(&self) -> &Path {
         match self {
             Self::Sqlite(file) => file,
             Self::ClickHouse(clickhouse) => &clickhouse.local,
         }
     }
 
-    /// The ClickHouse server with its settings, if there is one.
-    pub const fn clickhouse(&self) -> Option<&ClickHouse> {
+    pub(crate) const fn clickhouse(&self) -> Option<&ClickHouse> {
         match self {
             Self::Sqlite(_) => None,
             Self::ClickHouse(clickhouse) => Some(clickhouse),
@@ -95,7 +84,6 @@ impl fmt::Display for ClickHouseServer {
     }
 }
 
-/// Reads `violations.database` and `violations.clickhouse`.
 pub(super) fn read(violations: &Fields<'_>) -> Option<Database> {
     let at = violations.take("database");
     let text = at.as_ref().and_then(At::text);

@@ -13,14 +13,11 @@ use super::{
 /// A mail server, and in whose name mail goes through it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Email {
-    /// The server's name or address, and its port.
-    pub server: (String, u16),
-    /// The encryption of the connection (default STARTTLS).
-    pub tls: MailTls,
-    /// The sender's address.
-    pub from: String,
+    pub(crate) server: (String, u16),
+    pub(crate) tls: MailTls,
+    pub(crate) from: String,
     /// The user, and the file with the password (default no login).
-    pub login: Option<(String, PathBuf)>,
+    pub(crate) login: Option<(String, PathBuf)>,
 }
 
 words! {
@@ -38,7 +35,6 @@ words! {
 
 by_word!(MailTls);
 
-/// Reads the section; without one there is no mail.
 pub(super) fn read(at: Option<&At<'_>>) -> Option<Email> {
     let fields = at?.fields()?;
     let tls = fields.get("tls");
@@ -89,7 +85,6 @@ pub(super) fn address(at: &At<'_>) -> Option<String> {
     at.parsed(parse, "is not an e-mail address", help)
 }
 
-/// E-mail addresses, at least one.
 pub(super) fn addresses(at: &At<'_>) -> Vec<String> {
     let items = at.items();
     if items.is_empty() {

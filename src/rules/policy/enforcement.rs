@@ -13,9 +13,8 @@ use crate::{
 
 use super::{
     block::{self, Block},
-    breaker::{self, Breaker},
     fields::{Fields, defaults},
-    ladder::{self, Ladder},
+    ladder::{self, Breaker, Ladder},
     mode::{Grace, Mode, OtherForms, PaceMode},
     names::Names,
     overrides::{self, Override, Quiet},
@@ -31,39 +30,28 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Enforcement {
     /// The place of `mode`, else of the section.
-    pub at: Spot,
+    pub(crate) at: Spot,
     /// The treatment of a violation by a crawler that no override names (default `log`). With the
     /// ladder, the mode of its lowest rung.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// The ladder, with `mode: ladder`; `None` otherwise.
-    pub ladder: Option<Ladder>,
+    pub(crate) ladder: Option<Ladder>,
     /// When refusing stops; `None` is never (default: on with `mode: ladder`, else off).
-    pub breaker: Option<Breaker>,
+    pub(crate) breaker: Option<Breaker>,
     /// The treatment of a request before the crawler's `Crawl-delay` is over; `None` follows the
     /// mode.
-    pub crawl_delay: Option<PaceMode>,
+    pub(crate) crawl_delay: Option<PaceMode>,
     /// Exceptions by crawler; the first that names the crawler wins.
-    pub overrides: Vec<Override>,
-    /// Limits for the requests of crawlers.
-    pub rate_limits: Vec<RateLimit>,
-    /// Crawlers without alerts about their violations.
-    pub quiet: Vec<Quiet>,
-    /// When crawlers make room for people; `None` is never (default).
-    pub people_first: Option<Arc<PeopleFirst>>,
-    /// The answer to a refused request.
-    pub block: Block,
-    /// The classes of client that a `*` group binds (default crawler, automation and none).
-    pub star_binds: Vec<Class>,
-    /// The treatment of every request by a proven impostor; `None` leaves it to the rules
-    /// (default).
-    pub impostors: Option<Mode>,
-    /// Whether rules for `*` alone may block a confirmed search engine (default false).
-    pub block_confirmed_search: bool,
-    /// The treatment of a request that only the newest robots.txt disallows (default `count`).
-    pub grace: Grace,
-    /// The treatment of other forms of closed paths; `None` refuses them where the plain path would be
-    /// refused, else records them (default).
-    pub other_forms: Option<OtherForms>,
+    pub(crate) overrides: Vec<Override>,
+    pub(crate) rate_limits: Vec<RateLimit>,
+    pub(crate) quiet: Vec<Quiet>,
+    pub(crate) people_first: Option<Arc<PeopleFirst>>,
+    pub(crate) block: Block,
+    pub(crate) star_binds: Vec<Class>,
+    pub(crate) impostors: Option<Mode>,
+    pub(crate) block_confirmed_search: bool,
+    pub(crate) grace: Grace,
+    pub(crate) other_forms: Option<OtherForms>,
 }
 
 /// The classes that `*` binds by default: crawlers, automatic clients, and clients without a
@@ -72,25 +60,19 @@ pub fn default_star_binds() -> Vec<Class> {
     defaults(&keys::ENFORCEMENT, |fields| fields.all("star_binds"))
 }
 
-/// Reads the section of a site; without one, violations are logged.
 pub(super) fn read(fields: &Fields<'_>, robots_txt: &RobotsTxt, names: &Names<'_>) -> Enforcement {
     let mode: &str = fields.get("mode");
     let is_on_ladder = mode == "ladder";
-    let ladder = ladder::read(&fields.section("ladder"));
+    let ladder = ladder::ladder(&fields.section("ladder"));
     if let Some(at) = fields.take("ladder").filter(|_| !is_on_ladder) {
         let warning = Diagnostic::warning("policy.idle_ladder", "no crawler is on the ladder");
         at.add(warning.help("set 'mode: ladder', or remove this"));
     }
     let enforcement = Enforcement {
-        at: Spot::from(fields.take("mode").as_ref().unwrap_or_else(|| fields.at())),
+        at: Spot::from(fields.take("mode").as_ref().unwrap_or_else(|| &fields.at)),
         mode: Mode::from_word(mode).unwrap_or(Mode::Log),
         ladder: is_on_ladder.then_some(ladder),
-        // An operator who writes `mode: block` means it.
-        breaker: match fields.take("breaker") {
-            Some(at) if at.node.is_text("off") => None,
-            Some(at) => Some(breaker::read(&at)),
-            None => is_on_ladder.then(Breaker::default),
-        },
+        breaker: breaker(fields, is_on_ladder),
         crawl_delay: fields.find("crawl_delay"),
         overrides: overrides::read(fields, names),
         rate_limits: rate_limits::read(fields, robots_txt.source, names),
@@ -111,6 +93,17 @@ pub(super) fn read(fields: &Fields<'_>, robots_txt: &RobotsTxt, names: &Names<'_
     enforcement
 }
 
+/// The breaker. It is off by default, but on the ladder: an operator who writes `mode: block` means it.
+fn breaker(fields: &Fields<'_>, is_on_ladder: bool) -> Option<Breaker> {
+    let at = fields.take("breaker");
+    let is_on = at.as_ref().map_or(is_on_ladder, |at| !at.node.is_text("off"));
+    if let Some(at) = at.filter(|at| is_on && !at.is_map()) {
+        let help = "write off, or for example { share: 50%, pause: 10m }";
+        at.refuse("neither off nor a mapping", help);
+    }
+    is_on.then(|| ladder::breaker(&fields.section("breaker")))
+}
+
 fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>) {
     let is_off = |mode| mode == Mode::Off;
     if enforcement.impostors.is_some()
@@ -119,7 +112,7 @@ fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>) {
     {
         let message = "'impostors' has no effect: the mode is off, so no request is judged";
         let help = "set 'mode: log', or remove 'impostors'";
-        fields.at().add(Diagnostic::warning("policy.idle_impostors", message).help(help));
+        fields.at.add(Diagnostic::warning("policy.idle_impostors", message).help(help));
     }
 }
 
@@ -151,7 +144,7 @@ fn refuse_to_block_every_crawler(
     let blocks_star =
         blocks(Outcome::Unknown) || (blocks(Outcome::Unverifiable) && blocks(Outcome::Confirmed));
     if blocks_star && robots::closes_everything(&robots_txt.file) {
-        let at = fields.at();
+        let at = &fields.at;
         let message = "this blocks every crawler from the whole site";
         let help = "add 'allow_block_all: true' here if that is meant, or set 'mode: log'";
         at.add(Diagnostic::error("policy.blocks_everybody", message).help(help));

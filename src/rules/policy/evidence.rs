@@ -13,46 +13,36 @@ use crate::{base::product_token::ProductToken, rules::crawlers::Crawler};
 
 use super::{names::Names, shape::At};
 
-/// The port of name servers.
 const DNS_PORT: u16 = 53;
 
 /// The `evidence` section: the evidence that tells crawlers from impostors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
     /// The crawlers to check; `None` is all (default).
-    pub user_agents: Option<HashSet<ProductToken>>,
-    /// Whether to fetch and check published lists of addresses (default true).
-    pub ip_ranges: bool,
-    /// Whether to resolve addresses to names and back (default true).
-    pub reverse_dns: bool,
-    /// Whether to fetch keys and verify signatures of requests (default true).
-    pub signatures: bool,
-    /// The folder for the last good copies; `None` keeps them in memory only (default).
-    pub folder: Option<PathBuf>,
-    /// How often lists are fetched (default every 24 h).
-    pub refresh: Duration,
-    /// The name servers; empty is those of the system (default).
-    pub name_servers: Vec<SocketAddr>,
-    /// A PEM file of certificate authorities to trust beside the public ones (default none).
-    pub certificate_authorities: Option<PathBuf>,
-    /// Networks that Beadle may fetch from although they are not public (default none).
-    pub allow_addresses: Vec<IpNet>,
+    pub(crate) user_agents: Option<HashSet<ProductToken>>,
+    pub(crate) ip_ranges: bool,
+    pub(crate) reverse_dns: bool,
+    pub(crate) signatures: bool,
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) refresh: Duration,
+    pub(crate) name_servers: Vec<SocketAddr>,
+    pub(crate) certificate_authorities: Option<PathBuf>,
+    pub(crate) allow_addresses: Vec<IpNet>,
 }
 
 impl Evidence {
     /// Whether any evidence about any crawler is collected.
-    pub fn is_collected(&self) -> bool {
+    pub(crate) fn is_collected(&self) -> bool {
         (self.ip_ranges || self.reverse_dns || self.signatures)
             && self.user_agents.as_ref().is_none_or(|some| !some.is_empty())
     }
 
     /// Whether evidence about this crawler is collected.
-    pub fn is_about(&self, crawler: &Crawler) -> bool {
+    pub(crate) fn is_about(&self, crawler: &Crawler) -> bool {
         self.user_agents.as_ref().is_none_or(|some| some.contains(crawler.product_token()))
     }
 }
 
-/// Reads the section; without one, nothing is fetched or resolved.
 pub(super) fn read(at: Option<&At<'_>>, names: &Names<'_>) -> Option<Evidence> {
     let fields = at?.fields()?;
     let selected = fields.take("user_agents").map(|at| names.selected(&at.items()));

@@ -18,7 +18,8 @@ static NOTHING: Node = Node { value: Value::Null, line: 0, column: 0 };
 
 /// The entries of a mapping, taken by name.
 pub(super) struct Fields<'n> {
-    at: At<'n>,
+    /// The mapping itself.
+    pub(super) at: At<'n>,
     section: &'static Section,
     entries: &'n [(Key, Node)],
 }
@@ -150,11 +151,6 @@ impl<'n> Fields<'n> {
             None => scalar(text).value,
         };
         Some(Node { value, ..NOTHING })
-    }
-
-    /// The mapping itself.
-    pub(super) const fn at(&self) -> &At<'n> {
-        &self.at
     }
 }
 

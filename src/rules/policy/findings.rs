@@ -25,7 +25,6 @@ impl Sink {
         self.0.borrow_mut().push(finding);
     }
 
-    /// How many findings there are.
     pub(super) fn count(&self) -> usize {
         self.0.borrow().len()
     }

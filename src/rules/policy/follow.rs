@@ -19,14 +19,13 @@ use crate::{
 };
 
 use super::{
+    catalogue_file::{Open, OtherFile},
     fields::Fields,
     host::split_port,
-    other_files::{Open, OtherFile},
     shape::At,
     yaml::{Node, Value},
 };
 
-/// The longest URL, in octets.
 const LONGEST_URL: usize = 2_000;
 /// The keys whose values name crawlers.
 const NAMES: [&str; 3] = ["user_agents", "product_tokens", "crawler_sets"];
@@ -34,36 +33,31 @@ const NAMES: [&str; 3] = ["user_agents", "product_tokens", "crawler_sets"];
 /// The lists that a policy follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Following {
-    /// The folder for the last good copies, and for the accepted names.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The lists. The first that has a name counts.
-    pub lists: Vec<FollowedList>,
+    pub(crate) lists: Vec<FollowedList>,
 }
 
 /// A list that others maintain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FollowedList {
-    /// Where it is fetched from.
-    pub url: String,
-    /// How often it is fetched (default once a day).
-    pub every: Duration,
+    pub(crate) url: String,
+    pub(crate) every: Duration,
 }
 
 impl Following {
     /// The file of the last good copy of a list.
-    pub fn copy_of(&self, list: &FollowedList) -> PathBuf {
+    pub(crate) fn copy_of(&self, list: &FollowedList) -> PathBuf {
         let hash = Sha256::digest(list.url.as_bytes());
         let hash: String = hex(hash.iter().take(6));
         self.folder.join(format!("list-{hash}.json"))
     }
 
-    /// The file of the accepted names.
-    pub fn accepted(&self) -> PathBuf {
+    pub(crate) fn accepted(&self) -> PathBuf {
         self.folder.join("accepted")
     }
 
-    /// All files.
-    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.lists.iter().map(|list| self.copy_of(list)).chain([self.accepted()])
     }
 }

@@ -17,7 +17,6 @@ use super::{
     yaml::Value,
 };
 
-/// The groups read so far.
 #[derive(Default)]
 pub(super) struct Groups {
     source: Source,
@@ -28,12 +27,10 @@ pub(super) struct Groups {
     pub(super) global_records: Vec<robots::Record>,
     /// The places of each name in the policy: line and column of its groups.
     named_at: HashMap<String, Vec<(u32, u32)>>,
-    /// The names in the policy's order.
     order: Vec<String>,
 }
 
 impl Groups {
-    /// No groups yet, for a site with rules of this source.
     pub(super) fn new(source: Source) -> Self {
         Self { source, ..Self::default() }
     }

@@ -17,7 +17,7 @@ pub enum Host {
 
 impl Host {
     /// The host; of a wildcard, the part after `*.`.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         match self {
             Self::Exact(host) => host,
             Self::Below(suffix) => suffix.trim_start_matches('.'),

@@ -1,4 +1,4 @@
-//! The `ladder` of an enforcement: how a crawler climbs and comes down.
+//! The `ladder` of an enforcement, on which a crawler climbs and comes down, and its `breaker`.
 
 use std::time::Duration;
 
@@ -12,29 +12,47 @@ use super::{
 /// How a crawler climbs and comes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ladder {
-    /// The time in which violations are counted (default 1 h).
-    pub period: Duration,
-    /// The share of violations among a crawler's requests from which it climbs (default 10%).
-    pub share: Share,
-    /// The least number of violations from which a crawler climbs (default 10).
-    pub min_violations: u64,
-    /// The pace on the rung `throttle` for a crawler without a pace of its own (default one request
-    /// every 10 s).
-    pub throttle: Pace,
+    pub(crate) period: Duration,
+    pub(crate) share: Share,
+    pub(crate) min_violations: u64,
+    pub(crate) throttle: Pace,
+}
+
+/// When refusing stops, because far more would be refused than intended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Breaker {
+    pub(crate) share: Share,
+    pub(crate) min_requests: u64,
+    pub(crate) window: Duration,
+    pub(crate) pause: Duration,
 }
 
 impl Default for Ladder {
     fn default() -> Self {
-        defaults(&keys::LADDER, read)
+        defaults(&keys::LADDER, ladder)
     }
 }
 
-/// Reads the section; a value that it leaves out has its default.
-pub(super) fn read(fields: &Fields<'_>) -> Ladder {
+impl Default for Breaker {
+    fn default() -> Self {
+        defaults(&keys::BREAKER, breaker)
+    }
+}
+
+pub(super) fn ladder(fields: &Fields<'_>) -> Ladder {
     Ladder {
         period: fields.get("period"),
         share: fields.get("share"),
         min_violations: fields.get("min_violations"),
         throttle: fields.get("throttle"),
+    }
+}
+
+pub(super) fn breaker(fields: &Fields<'_>) -> Breaker {
+    Breaker {
+        share: fields.get("share"),
+        min_requests: fields.get("min_requests"),
+        window: fields.get("window"),
+        pause: fields.get("pause"),
     }
 }

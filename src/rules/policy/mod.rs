@@ -14,9 +14,8 @@ pub use self::{
     alerts::{Alert, AlertKind, Destination, Format, WebhookUrl},
     backend::{Backend, Balance, Health, HealthCheck, Protocol},
     block::{Block, Piece, Slot, Template},
-    breaker::Breaker,
     catalogue_file::{
-        BUILT_IN as BUILT_IN_CATALOGUE, MAX_BYTES as MAX_CATALOGUE_BYTES,
+        BUILT_IN as BUILT_IN_CATALOGUE, MAX_BYTES as MAX_CATALOGUE_BYTES, OtherFile,
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
@@ -29,14 +28,13 @@ pub use self::{
     fleet::{Alone, Fleet},
     follow::{FollowedList, Following},
     host::{Host, host_in_url, split_port},
-    ladder::Ladder,
+    ladder::{Breaker, Ladder},
     mode::{Grace, Mode, OtherForms, PaceMode},
     names::Named,
     origin::Origin,
-    other_files::OtherFile,
     overrides::{Override, Quiet},
     people_first::PeopleFirst,
-    places::{GroupPlaces, Spot, TagPlaces},
+    places::{GroupPlaces, Spot},
     preferences::{Entry, Preferences, Stated},
     rate_limits::RateLimit,
     reader::{read, read_draft, read_with},
@@ -55,7 +53,7 @@ pub use self::{
     spelling::{closest, suggestion},
     tag_rules::{MediaRange, StatusRange, TagRule},
     test::{Client, Expectation, Test, TestFailures},
-    timeouts::{OriginTimeouts, Timeouts},
+    timeouts::Timeouts,
     violations::{ClientIp, Log, OnDamage, Violations},
     watch::Watch,
     yaml::MAX_BYTES,
@@ -78,7 +76,7 @@ mod share; // a percentage
 
 // The sections beside the sites.
 mod alerts; // the section `alerts`
-mod catalogue_file; // catalogue files, the built-in one among them
+mod catalogue_file; // the files that belong to a policy, and the built-in catalogue
 mod catalogue_source; // the key `catalogue`, and all crawlers of a policy
 mod crawler_entries; // the section `crawlers`
 mod database; // violations.database and violations.clickhouse
@@ -87,7 +85,6 @@ mod evidence; // the section `evidence`
 mod fleet; // the section `fleet`
 mod follow; // catalogue.follow
 mod names; // names of crawlers, sets (the section `crawler_sets`) and purposes
-mod other_files; // the files that belong to it
 mod reports; // the section `reports`
 mod server; // the section `server`
 mod timeouts; // server.timeouts, and those of a site
@@ -108,10 +105,8 @@ mod watch; // the section `watch`
 
 // A site: the treatment of violations.
 mod block; // the answer to a refused request
-mod block_fields; // its fields
-mod breaker; // when refusing stops
 mod enforcement; // the section `enforcement`
-mod ladder; // how a crawler climbs and comes down
+mod ladder; // how a crawler climbs and comes down, and when refusing stops
 mod mode; // off, log, throttle, block
 mod overrides; // exceptions by crawler, crawlers without alerts
 mod people_first; // when crawlers make room for people

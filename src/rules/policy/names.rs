@@ -18,7 +18,6 @@ use super::{
     yaml::Value,
 };
 
-/// The names a policy can use.
 pub(super) struct Names<'c> {
     catalogue: &'c Catalogue,
     sets: HashMap<String, Vec<ProductToken>>,
@@ -38,18 +37,14 @@ pub(super) enum Selection {
 /// An entry of `user_agents` that is not `*`.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// Its place in the policy.
-    pub at: Spot,
-    /// Its crawlers.
-    pub tokens: Vec<ProductToken>,
+    pub(crate) at: Spot,
+    pub(crate) tokens: Vec<ProductToken>,
 }
 
-/// The crawlers of a whole list.
 #[derive(Debug, Default)]
 pub(super) struct Selected {
     /// The place of `*`, every crawler.
     pub(super) star: Option<Spot>,
-    /// The other entries, with the crawlers of each.
     pub(super) named: Vec<Named>,
 }
 
@@ -61,7 +56,6 @@ impl Selected {
 }
 
 impl<'c> Names<'c> {
-    /// Reads the `crawler_sets` section.
     pub(super) fn read(sets: Option<&At<'_>>, catalogue: &'c Catalogue, strict: bool) -> Self {
         let mut names = Self { catalogue, sets: HashMap::new(), strict };
         for (key, at) in sets.into_iter().flat_map(At::entries) {
@@ -92,7 +86,6 @@ impl<'c> Names<'c> {
         self.selected(items).tokens()
     }
 
-    /// The crawlers of a list.
     pub(super) fn selected(&self, items: &[At<'_>]) -> Selected {
         let mut all = Selected::default();
         for item in items {
@@ -260,7 +253,7 @@ impl<'c> Names<'c> {
     fn tokens_of(&self, name: &str) -> Option<String> {
         const NAMED: usize = 8;
         let name = name.trim().to_ascii_lowercase();
-        let crawlers = || self.catalogue.iter().filter(|one| one.status() == Status::Active);
+        let crawlers = || self.catalogue.iter().filter(|one| one.entry.status == Status::Active);
         let is_operators = |one: &&Crawler| {
             let operator = one.operator().unwrap_or_default().to_ascii_lowercase();
             let rest = operator.strip_prefix(&name);
@@ -294,7 +287,7 @@ impl<'c> Names<'c> {
         let known = self
             .catalogue
             .iter()
-            .flat_map(|crawler| std::iter::once(crawler.product_token()).chain(crawler.aliases()));
+            .flat_map(|crawler| std::iter::once(crawler.product_token()).chain(&crawler.aliases));
         known
             .map(|token| (strsim::damerau_levenshtein(&lower, token.key()), token.as_str()))
             .filter(|(distance, token)| *distance <= edits && token.len() >= 6)
@@ -303,14 +296,13 @@ impl<'c> Names<'c> {
     }
 }
 
-/// Reads a purpose.
 pub(super) fn purpose(at: &At<'_>) -> Option<Purpose> {
     purpose_named(at.text()?, at)
 }
 
 /// The purpose of this name; a finding if there is none.
 fn purpose_named(name: &str, at: &At<'_>) -> Option<Purpose> {
-    let found = Purpose::from_name(name);
+    let found = Purpose::from_word(name);
     if found.is_none() {
         let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
         let help = suggestion(name, known()).unwrap_or_else(|| {

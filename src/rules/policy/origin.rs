@@ -4,28 +4,22 @@ use std::{fmt, net::IpAddr};
 
 use crate::base::escape::shown;
 
-use super::shape::At;
+use super::{host::host_in_url, shape::At};
 
 /// A server that gets requests of a site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// Whether Beadle connects to it with TLS.
-    pub tls: bool,
+    pub(crate) tls: bool,
     /// The name or address, without brackets.
-    pub host: String,
-    /// The port.
-    pub port: u16,
+    pub(crate) host: String,
+    pub(crate) port: u16,
 }
 
 /// `http://host:port`.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = if self.tls { "https" } else { "http" };
-        if self.host.contains(':') {
-            write!(f, "{scheme}://[{}]:{}", self.host, self.port)
-        } else {
-            write!(f, "{scheme}://{}:{}", self.host, self.port)
-        }
+        write!(f, "{scheme}://{}:{}", host_in_url(&self.host), self.port)
     }
 }
 

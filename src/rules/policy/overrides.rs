@@ -21,20 +21,17 @@ use super::{
 /// A mode for some crawlers.
 #[derive(Clone, Debug)]
 pub struct Override {
-    /// The crawlers. Empty without `all`, the override applies to none.
-    pub tokens: HashSet<ProductToken>,
+    pub(crate) tokens: HashSet<ProductToken>,
     /// Whether it names `*`, every crawler.
-    pub all: bool,
+    pub(crate) all: bool,
     /// The place of that `*`.
-    pub star: Option<Spot>,
+    pub(crate) star: Option<Spot>,
     /// The standings of a crawler in which it applies; empty is all of them.
-    pub standings: Vec<Outcome>,
-    /// The treatment of violations by these crawlers.
-    pub mode: Mode,
-    /// When it ends; `None` is never (default).
-    pub until: Option<Timestamp>,
+    pub(crate) standings: Vec<Outcome>,
+    pub(crate) mode: Mode,
+    pub(crate) until: Option<Timestamp>,
     /// The entries of `user_agents` except `*`, with the crawlers of each.
-    pub named: Vec<Named>,
+    pub(crate) named: Vec<Named>,
 }
 
 /// Reads the list; an override without effect is a finding.
@@ -81,15 +78,12 @@ fn one_override(at: &At<'_>, names: &Names<'_>) -> Option<Override> {
 /// Crawlers without alerts.
 #[derive(Clone, Debug)]
 pub struct Quiet {
-    /// The crawlers that it names.
-    pub tokens: HashSet<ProductToken>,
+    pub(crate) tokens: HashSet<ProductToken>,
     /// Whether it names `*`, every crawler.
-    pub all: bool,
-    /// When it ends; `None` is never (default).
-    pub until: Option<Timestamp>,
+    pub(crate) all: bool,
+    pub(crate) until: Option<Timestamp>,
 }
 
-/// Reads the list of crawlers without alerts.
 pub(super) fn quiet(fields: &Fields<'_>, names: &Names<'_>) -> Vec<Quiet> {
     let one_quiet = |at: &At<'_>| {
         let fields = at.fields()?;

@@ -9,21 +9,14 @@ use super::{names::purpose, shape::At, share::Share};
 /// When crawlers make room for people.
 #[derive(Clone, Debug)]
 pub struct PeopleFirst {
-    /// The time to the head of a response that people may wait; `None` goes by the usual times.
-    pub latency: Option<Duration>,
-    /// The share of failed responses at which the limit falls (default 5%).
-    pub errors: Share,
-    /// The most requests of crawlers at the origin at one time; `None` adapts alone.
-    pub crawlers_at_once: Option<u32>,
-    /// How long a crawler's request may wait for room (default 0).
-    pub wait: Duration,
-    /// The purposes that come first, in this order (default search).
-    pub order: Vec<Purpose>,
-    /// The status for a crawler that is put off (default 503).
-    pub status: u16,
+    pub(crate) latency: Option<Duration>,
+    pub(crate) errors: Share,
+    pub(crate) crawlers_at_once: Option<u32>,
+    pub(crate) wait: Duration,
+    pub(crate) order: Vec<Purpose>,
+    pub(crate) status: u16,
 }
 
-/// Reads the section.
 pub(super) fn read(at: &At<'_>) -> Option<PeopleFirst> {
     let fields = at.fields()?;
     Some(PeopleFirst {

@@ -5,32 +5,19 @@ use super::{shape::At, yaml::Node};
 /// A line and a column of the policy file, from 1; 0 is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spot {
-    /// The line.
-    pub line: u32,
-    /// The column, in characters.
-    pub column: u32,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
 }
 
 /// The places of a group's parts, each in the order of the group.
 #[derive(Clone, Debug, Default)]
 pub struct GroupPlaces {
     /// The entry of `user_agents` that has each name.
-    pub names: Vec<Spot>,
-    /// The rules.
-    pub rules: Vec<Spot>,
-    /// The other records.
-    pub records: Vec<Spot>,
+    pub(crate) names: Vec<Spot>,
+    pub(crate) rules: Vec<Spot>,
+    pub(crate) records: Vec<Spot>,
     /// Whether the group has errors, so that parts of it are missing.
-    pub has_errors: bool,
-}
-
-/// The places of an entry of `robots_tag`.
-#[derive(Clone, Debug, Default)]
-pub struct TagPlaces {
-    /// The entry.
-    pub entry: Spot,
-    /// Its paths.
-    pub paths: Vec<Spot>,
+    pub(crate) has_errors: bool,
 }
 
 impl From<&Node> for Spot {

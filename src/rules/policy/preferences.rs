@@ -16,31 +16,24 @@ use super::{
 /// What a site says about the use of its content.
 #[derive(Clone, Debug, Default)]
 pub struct Preferences {
-    /// The entries, in the policy's order.
-    pub entries: Vec<Entry>,
-    /// The lines of robots.txt that say them (default both).
-    pub carriers: Vec<Carrier>,
-    /// The URL of a licence.
-    pub license: Option<String>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) carriers: Vec<Carrier>,
+    pub(crate) license: Option<String>,
     /// Whether paths without training are closed to control tokens (default true).
-    pub closes_control_tokens: bool,
-    /// Whether text and data mining is reserved, too (TDMRep; default false).
-    pub tdm: bool,
-    /// The URL of the conditions for text and data mining.
-    pub tdm_policy: Option<String>,
+    pub(crate) closes_control_tokens: bool,
+    pub(crate) tdm: bool,
+    pub(crate) tdm_policy: Option<String>,
 }
 
 /// One entry of the list.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The crawlers that it is for; `None` is all.
-    pub tokens: Option<Vec<ProductToken>>,
+    pub(crate) tokens: Option<Vec<ProductToken>>,
     /// The paths, as robots.txt has them; empty is the whole site.
-    pub paths: Vec<String>,
-    /// What it says.
-    pub statement: Statement,
-    /// Its place.
-    pub spot: Spot,
+    pub(crate) paths: Vec<String>,
+    pub(crate) statement: Statement,
+    pub(crate) spot: Spot,
 }
 
 /// What is said about a path; `None` is the whole site.
@@ -51,7 +44,7 @@ impl Preferences {
     /// entry for the crawler counts before one for all about the same path. Where a path is about some
     /// categories, the others are as for the paths that begin it, then as for the whole site, because
     /// crawlers read the longest path alone.
-    pub fn stated(&self, name: Option<&str>) -> Vec<Stated<'_>> {
+    pub(crate) fn stated(&self, name: Option<&str>) -> Vec<Stated<'_>> {
         let is_for = |entry: &&Entry| {
             let of = |tokens: &Vec<ProductToken>, name: &str| {
                 tokens.iter().any(|token| token.as_str().eq_ignore_ascii_case(name))
@@ -85,7 +78,7 @@ impl Preferences {
     }
 
     /// All that is said to crawlers: to those without an entry of their own first, then each other reading.
-    pub fn readings(&self) -> Vec<Vec<Stated<'_>>> {
+    pub(crate) fn readings(&self) -> Vec<Vec<Stated<'_>>> {
         let mut readings = vec![self.stated(None)];
         let tokens = self.entries.iter().filter_map(|entry| entry.tokens.as_deref()).flatten();
         for reading in tokens.map(|token| self.stated(Some(token.as_str()))) {
@@ -97,7 +90,7 @@ impl Preferences {
     }
 
     /// The lines of robots.txt for the group of a crawler; `None` is the group for all.
-    pub fn records(&self, name: Option<&str>) -> Vec<Record> {
+    pub(crate) fn records(&self, name: Option<&str>) -> Vec<Record> {
         let stated = self.stated(name);
         let of = |carrier: &Carrier| -> Vec<Record> {
             let lines = stated.iter().filter_map(|(path, statement)| {
@@ -111,7 +104,7 @@ impl Preferences {
 
     /// The rules for a control token: the paths on which it may not train. Each with its entry, by
     /// number.
-    pub fn closings(&self, name: &str) -> Vec<(Rule, usize)> {
+    pub(crate) fn closings(&self, name: &str) -> Vec<(Rule, usize)> {
         let train = |statement: &Statement| statement.get(Category::TrainAi);
         let stated = self.stated(Some(name));
         if stated.iter().all(|(_, one)| train(one) != Some(Preference::Disallow)) {
@@ -144,7 +137,6 @@ impl Preferences {
     }
 }
 
-/// Reads the keys of a site.
 pub(super) fn read(fields: &Fields<'_>, source: Source, names: &Names<'_>) -> Preferences {
     let items = fields.list("preferences");
     let entries: Vec<Entry> = items.iter().filter_map(|at| entry(at, names)).collect();

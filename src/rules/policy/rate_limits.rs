@@ -16,42 +16,30 @@ use super::{
 
 const HELP: &str = "write requests and a time, for example 1/10s or 10/1m, or how many may be at the \
                     origin at one time: 'concurrent: 2'";
-/// The longest time of a limit.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
 /// A limit for the requests of crawlers.
 #[derive(Clone, Debug)]
 pub struct RateLimit {
-    /// The crawlers that it names.
-    pub tokens: HashSet<ProductToken>,
+    pub(crate) tokens: HashSet<ProductToken>,
     /// Whether it names `*`: every client that a group for `*` would bind.
-    pub all: bool,
-    /// The requests in a time; `None` where any number may come.
-    pub pace: Option<Pace>,
-    /// The requests that may come at once (default 1).
-    pub burst: u32,
-    /// How long a request may wait for its turn under `pace` (default 0).
-    pub wait: Duration,
-    /// The requests that may be at the origin at one time; `None` is any number.
-    pub concurrent: Option<u32>,
-    /// The paths that count; empty is every path.
-    pub paths: Vec<robots::Pattern>,
-    /// Whether all these crawlers count as one.
-    pub together: bool,
-    /// What happens to a request beyond it (default 429).
-    pub mode: PaceMode,
-    /// Whether robots.txt says it (default false).
-    pub is_published: bool,
-    /// When it ends; `None` is never (default).
-    pub until: Option<Timestamp>,
-    /// Its place in the policy.
-    pub at: Spot,
+    pub(crate) all: bool,
+    pub(crate) pace: Option<Pace>,
+    pub(crate) burst: u32,
+    pub(crate) wait: Duration,
+    pub(crate) concurrent: Option<u32>,
+    pub(crate) paths: Vec<robots::Pattern>,
+    pub(crate) together: bool,
+    pub(crate) mode: PaceMode,
+    pub(crate) is_published: bool,
+    pub(crate) until: Option<Timestamp>,
+    pub(crate) at: Spot,
 }
 
 impl RateLimit {
     /// The lines of robots.txt that say it: a delay in whole seconds, rounded up, and a rate where so many
     /// requests may come at once. Empty if no line does.
-    pub fn records(&self) -> Vec<robots::Record> {
+    pub(crate) fn records(&self) -> Vec<robots::Record> {
         let is_sayable = self.paths.is_empty() && !self.together && self.until.is_none();
         let Some(pace) = self.pace.filter(|_| is_sayable) else { return Vec::new() };
         let (requests, seconds) = lowest_terms(pace);
@@ -118,7 +106,6 @@ impl fmt::Display for RateLimit {
     }
 }
 
-/// Reads the list.
 pub(super) fn read(fields: &Fields<'_>, source: Source, names: &Names<'_>) -> Vec<RateLimit> {
     fields.each("rate_limits", |at| rate_limit(at, source, names))
 }

@@ -10,12 +10,13 @@ use crate::base::{
 };
 
 use super::{
-    alerts, catalogue_source, checks, email,
+    alerts,
+    catalogue_file::{Open, OtherFile},
+    catalogue_source, checks, email,
     evidence::{self, Evidence},
     findings::{Findings, Sink},
     fleet,
     names::Names,
-    other_files::{Open, OtherFile},
     reports,
     sections::Policy,
     server,

@@ -21,21 +21,18 @@ const DAY: i64 = 86_400;
 /// A regular report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// When it is sent.
-    pub every: Every,
-    /// Who gets it.
-    pub to: Vec<String>,
+    pub(crate) every: Every,
+    pub(crate) to: Vec<String>,
     /// The name of its site; `None` is all of them as one.
-    pub site: Option<String>,
+    pub(crate) site: Option<String>,
 }
 
 /// A time of every day or week, in UTC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Every {
-    /// As the policy writes it.
-    pub text: String,
+    pub(crate) text: String,
     /// The seconds between two times.
-    pub period: i64,
+    pub(crate) period: i64,
     /// The second since 1970 of one of the times.
     offset: i64,
 }
@@ -63,12 +60,11 @@ impl Every {
     }
 
     /// The last of the times that is not after this second since 1970.
-    pub const fn last(&self, second: i64) -> i64 {
+    pub(crate) const fn last(&self, second: i64) -> i64 {
         second - (second - self.offset).rem_euclid(self.period)
     }
 }
 
-/// Reads the section; without one there are no reports. Each site has its own.
 pub(super) fn read(at: Option<&At<'_>>, sites: &[Site]) -> Vec<Report> {
     let elements = at.map(At::elements).unwrap_or_default();
     elements.iter().filter_map(|at| report(at, sites)).flatten().collect()

@@ -27,26 +27,21 @@ pub const MAX_CACHE_WINDOW: Duration = Duration::from_secs(7 * 86_400);
 #[derive(Clone, Debug)]
 pub struct RobotsTxt {
     /// The policy's own file; without groups if the origin's file is published as it is.
-    pub file: robots::RobotsTxt,
+    pub(crate) file: robots::RobotsTxt,
     /// The sitemaps that name the requested host, as written. `file` has them for the site's own host.
-    pub host_sitemaps: Vec<String>,
+    pub(crate) host_sitemaps: Vec<String>,
     /// The places in the policy of each group of `file`.
-    pub places: Vec<GroupPlaces>,
-    /// How long crawlers may keep the file: `Cache-Control: max-age` (default 1 h, at most 1 d).
+    pub(crate) places: Vec<GroupPlaces>,
+    /// `Cache-Control: max-age` of the file (default 1 h).
     pub max_age: Duration,
-    /// The source of the rules (default `policy`).
-    pub source: Source,
+    pub(crate) source: Source,
     /// Whether each group of `file` replaces the origin's rules for the crawlers that it names.
     /// Used with `source: merge`.
-    pub overriding: Vec<bool>,
-    /// How long a crawler may follow the file that it fetched (RFC 9309 §2.4; default 24 h, at most
-    /// 7 d).
+    pub(crate) overriding: Vec<bool>,
+    /// How long a crawler may follow the file that it fetched (RFC 9309 §2.4; default 24 h).
     pub cache_window: Duration,
-    /// Whether to publish an origin's file that closes the whole site to `*` without confirmation
-    /// (default false).
-    pub accept_full_disallow: bool,
-    /// How long the origin's last rules stay in force after they vanished (default 24 h, at most 7 d).
-    pub vanish_after: Duration,
+    pub(crate) accept_full_disallow: bool,
+    pub(crate) vanish_after: Duration,
 }
 
 /// The comment at the head of every published file.
@@ -74,7 +69,6 @@ impl RobotsTxt {
     }
 }
 
-/// The URL of a sitemap at this host.
 fn of_host(template: &str, host: &str) -> String {
     template.replace(REQUESTED_HOST, &host_in_url(host))
 }
@@ -100,11 +94,10 @@ fn settings(fields: &Fields<'_>) -> RobotsTxt {
     }
 }
 
-/// Reads the section of a site with this host.
 pub(super) fn read(site: &Fields<'_>, host: &str, names: &Names<'_>) -> RobotsTxt {
     let section = site.take("robots_txt");
     let fields = site.section("robots_txt");
-    let at = section.as_ref().unwrap_or_else(|| site.at());
+    let at = section.as_ref().unwrap_or_else(|| &site.at);
     let mut robots_txt = settings(&fields);
     if let Some(at) = fields.take("cache_window")
         && robots_txt.cache_window < robots_txt.max_age

@@ -27,58 +27,49 @@ pub struct Policy {
     pub server: Server,
     /// Where and how long records are kept. A change needs a restart.
     pub violations: Violations,
-    /// The evidence that tells crawlers from impostors; `None` collects none.
-    pub evidence: Option<Evidence>,
-    /// The server that several nodes share; `None` is a node of its own (default). A change needs a
-    /// restart.
-    pub fleet: Option<Fleet>,
+    pub(crate) evidence: Option<Evidence>,
+    pub(crate) fleet: Option<Fleet>,
     /// Who gets events (default none).
     pub alerts: Vec<Alert>,
     /// Reports by e-mail (default none).
     pub reports: Vec<Report>,
-    /// The mail server (default none).
-    pub email: Option<Email>,
+    pub(crate) email: Option<Email>,
     /// The file that replaces the built-in catalogue; `None` is the built-in one.
-    pub catalogue_file: Option<PathBuf>,
+    pub(crate) catalogue_file: Option<PathBuf>,
     /// The version of the catalogue: its date.
-    pub catalogue_version: String,
-    /// The lists that add crawlers (default none).
-    pub following: Option<Following>,
+    pub(crate) catalogue_version: String,
+    pub(crate) following: Option<Following>,
     /// The known crawlers: the catalogue, the policy's own, and those of the lists.
-    pub catalogue: Arc<Catalogue>,
+    pub(crate) catalogue: Arc<Catalogue>,
     /// The sites, in the policy's order; their hosts are distinct. A site whose hosts have files of
     /// their own is several.
     pub sites: Vec<Site>,
-    /// The operator's tests of the policy (default none).
-    pub tests: Vec<Test>,
-    /// What a failed test does (default: it is a warning).
-    pub test_failures: TestFailures,
+    pub(crate) tests: Vec<Test>,
+    pub(crate) test_failures: TestFailures,
     /// The first 12 hexadecimal digits of a SHA-256, over the bytes of the policy, of the
     /// catalogue file and of what is kept of followed lists, if there are any.
     pub fingerprint: String,
-    /// The bytes of the policy file.
-    pub bytes: Arc<[u8]>,
+    pub(crate) bytes: Arc<[u8]>,
 }
 
 impl Policy {
     /// The fingerprint that operators compare: of a fleet, without what may differ from node to node.
-    pub fn shown_fingerprint(&self) -> &str {
+    pub(crate) fn shown_fingerprint(&self) -> &str {
         self.fleet.as_ref().map_or(&self.fingerprint, |fleet| &fleet.fingerprint)
     }
 
-    /// The SHA-256 of the policy file, in hexadecimal digits.
-    pub fn sha256(&self) -> String {
+    pub(crate) fn sha256(&self) -> String {
         hex(Sha256::digest(&self.bytes).iter())
     }
 
     /// The sites as the policy has them: of those that it has as one, the first.
-    pub fn written_sites(&self) -> impl Iterator<Item = &Site> {
+    pub(crate) fn written_sites(&self) -> impl Iterator<Item = &Site> {
         self.sites.chunk_by(|one, next| one.at == next.at).filter_map(<[Site]>::first)
     }
 
     /// The files and folders that the policy names, each with its key. A relative name starts at
     /// the folder of the policy file, which only the caller knows.
-    pub fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
+    pub(crate) fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
         let Self { server, violations, evidence, fleet, alerts, email, .. } = self;
         let (catalogue_file, following) = (&mut self.catalogue_file, &mut self.following);
         let mut files = Vec::new();

@@ -20,7 +20,6 @@ use crate::{
 
 use super::{duration, shape::At, size, yaml};
 
-/// A type of settings.
 pub(super) trait Setting: Sized {
     /// Reads a value of the shape that the table has for it; a finding if it is none.
     fn read(at: &At<'_>) -> Option<Self>;
@@ -75,14 +74,12 @@ impl Setting for String {
     }
 }
 
-/// A duration with its unit: `500ms`, `30s`, `24h`, `90d`.
 impl Setting for Duration {
     fn read(at: &At<'_>) -> Option<Self> {
         at.measure(("time", "30s"), duration::parse)
     }
 }
 
-/// A point in time, with its zone.
 impl Setting for Timestamp {
     fn read(at: &At<'_>) -> Option<Self> {
         let help = "write a time with its zone, for example 2026-12-04T14:00:00Z";
@@ -97,7 +94,6 @@ impl Setting for Steps {
     }
 }
 
-/// The name of a file or a folder.
 impl Setting for PathBuf {
     fn read(at: &At<'_>) -> Option<Self> {
         let text = at.text()?;

@@ -20,7 +20,6 @@ use super::{
 const A_LIST: &str = "a list";
 const A_MAPPING: &str = "a mapping of keys to values";
 
-/// The shape of the whole file.
 static WHOLE: Shape = Shape::Section(&POLICY);
 
 /// A node, the path that leads to it, and its shape.
@@ -50,7 +49,6 @@ impl At<'_> {
         self.refuse_as("policy.bad_value", message, help);
     }
 
-    /// Refuses a value, which is none then.
     pub(super) fn refused<T>(
         &self,
         message: impl AsRef<str>,
@@ -59,7 +57,6 @@ impl At<'_> {
         self.refused_as("policy.bad_value", message, help)
     }
 
-    /// Refuses a value under this code. It is none then.
     pub(super) fn refused_as<T>(
         &self,
         code: &'static str,
@@ -134,7 +131,6 @@ impl<'n> At<'n> {
         Self { node, path: String::new(), shape: &WHOLE, sink }
     }
 
-    /// Whether the value is a mapping.
     pub(super) fn is_map(&self) -> bool {
         matches!(self.node.value, Value::Map(_))
     }

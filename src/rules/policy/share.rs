@@ -12,12 +12,12 @@ pub struct Share(u16);
 
 impl Share {
     /// Whether `part` is at least this share of `whole`. True if `whole` is 0.
-    pub const fn is_reached(self, part: u64, whole: u64) -> bool {
+    pub(crate) const fn is_reached(self, part: u64, whole: u64) -> bool {
         part as u128 * 1_000 >= whole as u128 * self.0 as u128
     }
 
     /// The least number that is this share of itself and `rest` together.
-    pub fn least_beside(self, rest: u64) -> u64 {
+    pub(crate) fn least_beside(self, rest: u64) -> u64 {
         let (rest, share) = (u128::from(rest), u128::from(self.0));
         match 1_000 - share {
             0 if rest > 0 => u64::MAX,

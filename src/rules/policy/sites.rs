@@ -24,38 +24,28 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Site {
     /// Its place in the policy. Sites that the policy has as one have the same.
-    pub at: Spot,
-    /// The hosts, lower case; the first names the site.
-    pub hosts: Vec<Host>,
+    pub(crate) at: Spot,
+    pub(crate) hosts: Vec<Host>,
     /// Whether clients ask for its host, and the policy has it only below a wildcard.
-    pub is_asked: bool,
-    /// Whether the site takes requests for hosts that no site has (default false).
-    pub default: bool,
-    /// The servers that get its requests, and how they get them.
-    pub backend: Arc<Backend>,
-    /// How these servers read a path.
-    pub reading: Reading,
+    pub(crate) is_asked: bool,
+    pub(crate) default: bool,
+    pub(crate) backend: Arc<Backend>,
+    pub(crate) reading: Reading,
     /// The robots.txt to publish.
     pub robots_txt: RobotsTxt,
-    /// The tags to set, in the policy's order.
-    pub robots_tag: Vec<TagRule>,
-    /// Whether tags are sent in `X-Robots-Tag` too (default true).
-    pub robots_tag_legacy: bool,
-    /// What its content may be used for.
-    pub preferences: Preferences,
-    /// The treatment of violations.
-    pub enforcement: Enforcement,
-    /// How Beadle looks at it from outside; `None` does not.
-    pub watch: Option<Watch>,
+    pub(crate) robots_tag: Vec<TagRule>,
+    pub(crate) robots_tag_legacy: bool,
+    pub(crate) preferences: Preferences,
+    pub(crate) enforcement: Enforcement,
+    pub(crate) watch: Option<Watch>,
 }
 
 impl Site {
     /// The site's name in records and metrics: its first host.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.hosts.first().map_or("default", Host::as_str)
     }
 
-    /// The same site for this host alone.
     pub(super) fn part(&self, host: Host) -> Self {
         let name = host.as_str().to_owned();
         let mut robots_txt = self.robots_txt.clone();
@@ -65,13 +55,12 @@ impl Site {
     }
 
     /// Whether the hosts below a wildcard share the robots.txt that the origin has for one host.
-    pub fn shares_origin_file(&self) -> bool {
+    pub(crate) fn shares_origin_file(&self) -> bool {
         let has_wildcard = self.hosts.iter().any(|host| matches!(host, Host::Below(_)));
         self.robots_txt.source != Source::Policy && has_wildcard
     }
 
-    /// The value of `origin.forms`.
-    pub fn forms(&self) -> String {
+    pub(crate) fn forms(&self) -> String {
         match (self.backend.is_probed, self.reading.steps) {
             (true, _) => "probe".to_owned(),
             (false, Steps::ALL) => "all".to_owned(),
@@ -155,7 +144,6 @@ fn own_host(hosts: &[Host]) -> &str {
     exact.or_else(|| hosts.first()).map(Host::as_str).unwrap_or_default()
 }
 
-/// At least one host.
 fn hosts(fields: &Fields<'_>) -> Option<Vec<Host>> {
     let at = fields.require("hosts", "write 'hosts: [www.example.com]'")?;
     let items = at.items();

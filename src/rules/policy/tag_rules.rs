@@ -12,7 +12,7 @@ use super::{
     fields::Fields,
     names::{Names, Selection},
     pattern,
-    places::{Spot, TagPlaces},
+    places::Spot,
     shape::At,
     spelling::closest,
     yaml::{Node, Value},
@@ -21,34 +21,27 @@ use super::{
 /// One entry of the `robots_tag` section.
 #[derive(Clone, Debug)]
 pub struct TagRule {
-    /// Paths that it applies to; empty is every path.
-    pub paths: Vec<robots::Pattern>,
-    /// Media types that it applies to; empty is every type.
-    pub content_types: Vec<MediaRange>,
-    /// Status codes that it applies to; empty is every status.
-    pub statuses: Vec<StatusRange>,
-    /// The tag to set.
-    pub tag: RobotsTag,
-    /// The places of the entry and of its paths.
-    pub places: TagPlaces,
+    pub(crate) paths: Vec<robots::Pattern>,
+    pub(crate) content_types: Vec<MediaRange>,
+    pub(crate) statuses: Vec<StatusRange>,
+    pub(crate) tag: RobotsTag,
+    pub(crate) spot: Spot,
+    pub(crate) path_spots: Vec<Spot>,
 }
 
 /// `type/subtype` or `type/*`, lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaRange {
-    /// The type.
-    pub main: String,
+    pub(crate) main: String,
     /// The subtype; `None` is any.
-    pub sub: Option<String>,
+    pub(crate) sub: Option<String>,
 }
 
 /// A range of status codes, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusRange {
-    /// The lowest code.
-    pub from: u16,
-    /// The highest code.
-    pub to: u16,
+    pub(crate) from: u16,
+    pub(crate) to: u16,
 }
 
 /// Reads the list. All entries together must fit into the longest field that crawlers must read.
@@ -78,13 +71,14 @@ fn tag_rule(at: &At<'_>, names: &Names<'_>) -> Option<TagRule> {
     let fields = at.fields()?;
     let rules = fields.require("rules", "write 'rules: { \"*\": [noindex] }'");
     let paths = fields.each("paths", |at| Some((path(at)?, Spot::from(at))));
-    let (paths, places) = paths.into_iter().unzip();
+    let (paths, path_spots) = paths.into_iter().unzip();
     Some(TagRule {
         paths,
         content_types: fields.each("content_types", media_range),
         statuses: fields.each("statuses", status_range),
         tag: tag(&rules?, names),
-        places: TagPlaces { entry: Spot::from(at), paths: places },
+        spot: Spot::from(at),
+        path_spots,
     })
 }
 

@@ -24,25 +24,17 @@ use super::{
 /// A request, and the decision that the operator expects.
 #[derive(Clone, Debug)]
 pub struct Test {
-    /// The name; by default the client and the target.
-    pub name: String,
-    /// The User-Agent of the request.
-    pub user_agent: String,
-    /// A URL or a path.
-    pub target: String,
-    /// The name of the site that a path belongs to.
-    pub site: Option<String>,
-    /// What is known of the client.
-    pub client: Client,
+    pub(crate) name: String,
+    pub(crate) user_agent: String,
+    pub(crate) target: String,
+    pub(crate) site: Option<String>,
+    pub(crate) client: Client,
     /// The age of the robots.txt. Before it, the site had no rules. `None` is older than any crawler
     /// remembers.
-    pub after: Option<Duration>,
-    /// What the decision must be.
-    pub expected: Expectation,
-    /// The line in the policy.
-    pub line: u32,
-    /// The column in the policy.
-    pub column: u32,
+    pub(crate) after: Option<Duration>,
+    pub(crate) expected: Expectation,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
 }
 
 /// What is known of the client of a [`Test`].
@@ -59,22 +51,14 @@ pub enum Client {
 /// The expected parts of a decision; `None` is not compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expectation {
-    /// Whether the rules allow the request.
-    pub access: Option<Access>,
-    /// The action: one of [`ACTIONS`](crate::rules::keys::ACTIONS).
-    pub action: Option<&'static str>,
-    /// The line of the rule in robots.txt.
-    pub line: Option<u32>,
-    /// The code of the reason: one of [`REASONS`](crate::rules::keys::REASONS).
-    pub reason: Option<&'static str>,
-    /// Whether models may be trained on it: `yes` or `no`.
-    pub train_ai: Option<&'static str>,
-    /// Whether a search may show it: `yes` or `no`.
-    pub search: Option<&'static str>,
-    /// `Robots-Tag` of the answer; empty is none.
-    pub robots_tag: Option<String>,
-    /// `X-Robots-Tag` of the answer; empty is none.
-    pub x_robots_tag: Option<String>,
+    pub(crate) access: Option<Access>,
+    pub(crate) action: Option<&'static str>,
+    pub(crate) line: Option<u32>,
+    pub(crate) reason: Option<&'static str>,
+    pub(crate) train_ai: Option<&'static str>,
+    pub(crate) search: Option<&'static str>,
+    pub(crate) robots_tag: Option<String>,
+    pub(crate) x_robots_tag: Option<String>,
 }
 
 words! {
@@ -166,7 +150,7 @@ fn user_agent(fields: &Fields<'_>, subject: &Subject<'_>) -> Option<(String, Str
         (None, None) => {
             let help = "write 'product_token: GPTBot', or 'user_agent' with the whole text";
             let message = "the request has no client";
-            fields.at().refused_as("policy.bad_test", message, help)
+            fields.at.refused_as("policy.bad_test", message, help)
         }
     }
 }
@@ -199,7 +183,7 @@ fn client(fields: &Fields<'_>) -> Option<Client> {
 }
 
 fn expectation(fields: &Fields<'_>) -> Option<Expectation> {
-    let (at, before) = (fields.at(), fields.at().sink.count());
+    let (at, before) = (&fields.at, fields.at.sink.count());
     let expected = Expectation {
         access: fields.find("expect"),
         action: fields.find("action"),
@@ -278,7 +262,6 @@ fn host_of(rest: &str) -> String {
     host.trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// The site of a host; a finding if there is none.
 pub(super) fn known_site<'s>(host: &str, at: &At<'_>, sites: &'s [Site]) -> Option<&'s Site> {
     let has = |site: &&Site| {
         site.hosts.iter().any(|one| match one {

@@ -17,7 +17,8 @@ pub struct Timeouts {
     pub client_write: Duration,
     /// Time limit to connect to an origin, TLS included (default 5 s).
     pub origin_connect: Duration,
-    /// Longest pause between two reads from an origin (default 60 s).
+    /// Longest pause between two reads from an origin, and the most time for the whole head of a response
+    /// (default 60 s).
     pub origin_read: Duration,
     /// Longest pause between two writes to an origin (default 60 s).
     pub origin_write: Duration,
@@ -31,44 +32,12 @@ pub struct Timeouts {
     pub drain: Duration,
 }
 
-/// Time limits of a request at an origin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OriginTimeouts {
-    /// Time limit to connect, TLS included.
-    pub connect: Duration,
-    /// Longest pause between two reads, and the most time for the whole head of a response.
-    pub read: Duration,
-    /// Longest pause between two writes.
-    pub write: Duration,
-    /// How long a WebSocket or an event stream may be silent.
-    pub tunnel: Duration,
-}
-
-impl Default for OriginTimeouts {
-    fn default() -> Self {
-        Self::of(&Timeouts::default())
-    }
-}
-
-impl OriginTimeouts {
-    /// Those that a site leaves to the server.
-    const fn of(server: &Timeouts) -> Self {
-        Self {
-            connect: server.origin_connect,
-            read: server.origin_read,
-            write: server.origin_write,
-            tunnel: server.tunnel_idle,
-        }
-    }
-}
-
 impl Default for Timeouts {
     fn default() -> Self {
         defaults(&keys::TIMEOUTS, read)
     }
 }
 
-/// Reads the section; every limit that it leaves out has its default.
 pub(super) fn read(fields: &Fields<'_>) -> Timeouts {
     Timeouts {
         client_keepalive: fields.get("client_keepalive"),
@@ -85,12 +54,12 @@ pub(super) fn read(fields: &Fields<'_>) -> Timeouts {
 }
 
 /// Reads the time limits of a site; one that it leaves out is the server's.
-pub(super) fn read_of_site(fields: &Fields<'_>, server: &Timeouts) -> OriginTimeouts {
-    let of_server = OriginTimeouts::of(server);
-    OriginTimeouts {
-        connect: fields.find("origin_connect").unwrap_or(of_server.connect),
-        read: fields.find("origin_read").unwrap_or(of_server.read),
-        write: fields.find("origin_write").unwrap_or(of_server.write),
-        tunnel: fields.find("tunnel_idle").unwrap_or(of_server.tunnel),
+pub(super) fn read_of_site(fields: &Fields<'_>, server: &Timeouts) -> Timeouts {
+    Timeouts {
+        origin_connect: fields.find("origin_connect").unwrap_or(server.origin_connect),
+        origin_read: fields.find("origin_read").unwrap_or(server.origin_read),
+        origin_write: fields.find("origin_write").unwrap_or(server.origin_write),
+        tunnel_idle: fields.find("tunnel_idle").unwrap_or(server.tunnel_idle),
+        ..*server
     }
 }

@@ -17,31 +17,23 @@ use super::{
 /// The `violations` section: where and how long records are kept, and how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violations {
-    /// The database (default none).
-    pub database: Option<Database>,
-    /// What happens to a damaged database (default `keep`).
-    pub on_damage: OnDamage,
-    /// The JSON lines (default none; standard output if the section is missing).
-    pub log: Option<Log>,
+    pub(crate) database: Option<Database>,
+    pub(crate) on_damage: OnDamage,
+    pub(crate) log: Option<Log>,
     /// How long records stay in the database (default 90 days).
     pub retention: Duration,
     /// How large the database may become, in bytes (default 2 GiB).
     pub max_size: u64,
-    /// Number of records that may wait to be written (default 8192).
-    pub queue: usize,
-    /// The most records of one site, product token and rule in an hour (default 1000). Further
-    /// violations are only counted.
-    pub detail: u64,
-    /// Query parameters whose values are replaced before anything is recorded (default none).
-    pub redact_query: Vec<String>,
-    /// The recorded part of a client's address (default `full`).
-    pub client_ip: ClientIp,
+    pub(crate) queue: usize,
+    pub(crate) detail: u64,
+    pub(crate) redact_query: Vec<String>,
+    pub(crate) client_ip: ClientIp,
 }
 
 impl Violations {
     /// The SQLite file on this machine, if records have a database: all records, or what a node needs
     /// after a restart where ClickHouse has the records.
-    pub fn local_database(&self) -> Option<&Path> {
+    pub(crate) fn local_database(&self) -> Option<&Path> {
         self.database.as_ref().map(Database::local)
     }
 }
@@ -81,7 +73,6 @@ pub enum Log {
     Stdout,
 }
 
-/// Reads the `violations` section of a policy; without one, JSON lines go to standard output.
 pub(super) fn read(policy: &Fields<'_>) -> Violations {
     let fields = policy.section("violations");
     Violations {

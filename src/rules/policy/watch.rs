@@ -15,18 +15,13 @@ use super::{
 /// How Beadle looks at a site from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watch {
-    /// The public address.
-    pub url: Origin,
-    /// The most time between two rounds (default 15 minutes).
-    pub every: Duration,
-    /// The pages to fetch. Without any, the rules name them.
-    pub pages: Vec<String>,
-    /// The crawlers to fetch as. Without any, the rules name them.
-    pub crawlers: Vec<ProductToken>,
+    pub(crate) url: Origin,
+    pub(crate) every: Duration,
+    pub(crate) pages: Vec<String>,
+    pub(crate) crawlers: Vec<ProductToken>,
 }
 
 impl Watch {
-    /// Whether its host is one of these.
     pub(super) fn is_of(&self, hosts: &[Host]) -> bool {
         let Origin { host, port, .. } = &self.url;
         hosts.iter().any(|one| match one {

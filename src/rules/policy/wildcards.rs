@@ -14,7 +14,7 @@ impl Policy {
     /// The site of a host below a wildcard, as if the policy named the host, and the number of the site
     /// that has the wildcard. `None` if a site names the host, if the wildcard's file is the policy's,
     /// or in a fleet, whose other nodes would not know the site.
-    pub fn below_wildcard(&self, host: &str) -> Option<(usize, Site)> {
+    pub(crate) fn below_wildcard(&self, host: &str) -> Option<(usize, Site)> {
         if self.fleet.is_some() {
             return None;
         }
@@ -36,7 +36,7 @@ impl Policy {
 
     /// Gives hosts below wildcards sites of their own. Returns whether there is a new one: 64 are the
     /// most.
-    pub fn add_hosts<'h>(&mut self, hosts: impl IntoIterator<Item = &'h str>) -> bool {
+    pub(crate) fn add_hosts<'h>(&mut self, hosts: impl IntoIterator<Item = &'h str>) -> bool {
         let before = self.sites.len();
         for host in hosts {
             let is_full = self.sites.iter().filter(|site| site.is_asked).count() >= MOST;

@@ -15,7 +15,6 @@ use crate::base::diagnostic::Diagnostic;
 /// file name.
 pub const MAX_BYTES: usize = 32 << 20;
 
-/// A value and its first line and column (from 1; 0 is unknown).
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) value: Value,
@@ -35,7 +34,6 @@ pub(super) enum Value {
     Map(Vec<(Key, Node)>),
 }
 
-/// A key of a map and its place.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     pub(super) text: String,
@@ -44,12 +42,10 @@ pub(super) struct Key {
 }
 
 impl Node {
-    /// Whether the node is a list without items.
     pub(super) fn is_empty_list(&self) -> bool {
         matches!(&self.value, Value::List(items) if items.is_empty())
     }
 
-    /// Whether the node is exactly this text.
     pub(super) fn is_text(&self, text: &str) -> bool {
         matches!(&self.value, Value::Text(found) if found == text)
     }

@@ -175,7 +175,7 @@ impl Answer {
             answer.fields.push((header::RETRY_AFTER, UNKNOWN_RETRY_SECONDS.into()));
             return answer;
         }
-        let (edition, since) = (site.edition(), site.timeline.last_modified());
+        let (edition, since) = (site.edition(), site.timeline.last_modified);
         let (bytes, id) = site.robots_txt(host);
         let entity_tag = format!("\"{id}\"");
         let mut answer = match is_fresh(request, &entity_tag, since) {

@@ -13,7 +13,7 @@ use pingora::{
 
 use crate::{
     base::metrics::{Gauge, Metrics},
-    rules::policy::{OriginTimeouts, Protocol},
+    rules::policy::{Protocol, Timeouts},
     serving::{
         edge::{Course, Guest},
         gate::Passage,
@@ -61,8 +61,8 @@ impl Exchange {
         }
     }
 
-    pub(super) fn limits(&self) -> OriginTimeouts {
-        self.passage.served().map_or_else(OriginTimeouts::default, |site| site.backend.timeouts)
+    pub(super) fn limits(&self) -> Timeouts {
+        self.passage.served().map_or_else(Timeouts::default, |site| site.backend.timeouts)
     }
 
     /// The origin of the next attempt, with its limits; a time to keep the connection only if it is
@@ -92,17 +92,17 @@ impl Exchange {
         let options = &mut peer.options;
         let is_http_2 = site.backend.protocol == Protocol::Http2;
         options.alpn = if is_http_2 { ALPN::H2 } else { ALPN::H1 };
-        options.connection_timeout = Some(limits.connect);
-        options.total_connection_timeout = Some(limits.connect);
-        options.read_timeout = Some(limits.read);
-        options.write_timeout = Some(limits.write);
+        options.connection_timeout = Some(limits.origin_connect);
+        options.total_connection_timeout = Some(limits.origin_connect);
+        options.read_timeout = Some(limits.origin_read);
+        options.write_timeout = Some(limits.origin_write);
         if is_http_2 {
             // A call of gRPC may be silent for as long as a tunnel.
             if upgrade::is_call(request) {
-                options.read_timeout = Some(limits.tunnel);
+                options.read_timeout = Some(limits.tunnel_idle);
             }
         } else if upgrade::is_requested(request) || upgrade::asks_for_events(request) {
-            let limit = silence.insert(Arc::new(Silence::at_most(limits.read)));
+            let limit = silence.insert(Arc::new(Silence::at_most(limits.origin_read)));
             options.custom_l4 = Some(Arc::new(upgrade::Connector(Arc::clone(limit))));
             options.read_timeout = None;
             options.idle_timeout = Some(Duration::ZERO);
@@ -160,7 +160,7 @@ impl Exchange {
     /// Notes that a tunnel or a stream of events begins.
     pub(super) fn begin_tunnel(&self) {
         if let Some(silence) = &self.silence {
-            silence.limit(self.limits().tunnel);
+            silence.limit(self.limits().tunnel_idle);
         }
     }
 

@@ -257,7 +257,7 @@ impl ProxyHttp for Proxy {
         // A tunnel has no head to wait for.
         let is_headless = is_last && status_of(session).is_none();
         if let Some(phase) = edge::phase(session).filter(|_| is_headless) {
-            phase.wait.begin(exchange.limits().read);
+            phase.wait.begin(exchange.limits().origin_read);
         }
         Ok(())
     }
@@ -292,7 +292,7 @@ impl ProxyHttp for Proxy {
         if response.status.is_informational() {
             // The origin is still at work.
             if let Some(phase) = phase {
-                phase.wait.go_on(exchange.limits().read);
+                phase.wait.go_on(exchange.limits().origin_read);
             }
             return Ok(());
         }

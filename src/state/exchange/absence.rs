@@ -27,7 +27,7 @@ impl Absence {
         let start = moment.now.checked_sub(moment.steady).unwrap_or(moment.now);
         let published = handles.published.load();
         let mut sites = published.rulebook.sites().iter().map(|site| &site.timeline);
-        let has_past = sites.any(|timeline| !timeline.is_single() || timeline.since() < start);
+        let has_past = sites.any(|timeline| !timeline.is_single() || timeline.since < start);
         Self { has_past, first: None, moving_until: i64::MIN, rival_until: Duration::ZERO }
     }
 

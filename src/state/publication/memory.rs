@@ -224,7 +224,7 @@ pub(super) fn store(sink: &Sink, rulebook: &Rulebook, now: Timestamp) {
     let known = rulebook.sites().iter().filter(|site| !site.edition().is_provisional());
     known.for_each(|site| sink.published(row(site)));
     for site in rulebook.sites() {
-        let hosts = rulebook.chronicle().hosts(&site.name);
+        let hosts = rulebook.chronicle.hosts(&site.name);
         let hosts = hosts.map(|(host, since)| (host.into(), since)).collect();
         sink.served(SiteHosts { site: site.name.as_str().into(), hosts, at: now });
         if let Some(probed) = &site.probed {
@@ -264,7 +264,7 @@ pub(super) fn history(
     leaps: Vec<ClockLeap>,
     client_ip: ClientIp,
 ) -> violations::History {
-    let chronicle = rulebook.chronicle();
+    let chronicle = &rulebook.chronicle;
     let editions = chronicle.periods().map(|(name, period)| {
         let served = rulebook.sites().iter().find(|site| site.name == name);
         match served.filter(|_| period.until.is_none()) {
@@ -342,7 +342,7 @@ fn past_row(site: &str, period: &Period) -> record::Edition {
 
 fn row(site: &enforce::Site) -> record::Edition {
     let edition = Arc::clone(site.timeline.current());
-    let period = Period { edition, from: site.timeline.since(), until: None };
+    let period = Period { edition, from: site.timeline.since, until: None };
     record::Edition {
         source: Text::word(site.source.as_str()),
         origin_file: site.origin_file.clone(),

@@ -225,7 +225,7 @@ impl Publisher {
         if failures.iter().any(|one| one.severity == Severity::Error) {
             return Err(failures);
         }
-        let policy = with_hosts(policy, self.in_force.rulebook.chronicle());
+        let policy = with_hosts(policy, &self.in_force.rulebook.chronicle);
         self.apply(Arc::new(policy)).await.map_err(|finding| vec![finding])?;
         let Handles { sink, clock, .. } = &self.handles;
         memory::store_policy(sink, &self.in_force.policy, by, clock.moment().now);

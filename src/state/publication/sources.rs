@@ -94,7 +94,7 @@ pub(super) fn known(
         return known;
     }
     let site = policy.sites.iter().find(|one| one.name() == site);
-    let chronicle = in_force.rulebook.chronicle();
+    let chronicle = &in_force.rulebook.chronicle;
     let edition = site.and_then(|site| chronicle.edition_before(site, now));
     let known = edition.filter(|edition| !edition.is_provisional());
     let was_open = known.is_some_and(|edition| !closes_everything(edition.file()));

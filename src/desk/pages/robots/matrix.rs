@@ -74,7 +74,7 @@ fn fill(frame: Frame, here: &SiteInForce, mut wanted: Wanted, mut faults: Vec<St
     };
     let names = wanted.crawler.split([',', ' ']).filter(|name| !name.is_empty());
     let named: Vec<ProductToken> = names.take(MOST).filter_map(&mut token).collect();
-    let purpose = Purpose::from_name(&wanted.purpose);
+    let purpose = Purpose::from_word(&wanted.purpose);
     if purpose.is_none() && !wanted.purpose.is_empty() {
         let name = escape::bounded(wanted.purpose.as_bytes(), 100);
         faults.push(format!("There is no purpose '{name}'."));

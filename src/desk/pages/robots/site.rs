@@ -153,7 +153,7 @@ fn lead(site: &Site) -> String {
         "Edition {}, in force since {}. {}, {}, {}. Its rules come from {}. Crawlers may keep a copy \
          for {} and follow it for {}.",
         edition.id_text(),
-        time::second(site.timeline.since()),
+        time::second(site.timeline.since),
         count(file.groups.len() as u64, "group"),
         count(file.rule_count() as u64, "rule"),
         count(edition.bytes().len() as u64, "byte"),

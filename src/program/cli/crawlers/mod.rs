@@ -124,16 +124,16 @@ fn identify(catalogue: &Catalogue, format: Format, out: &mut dyn Write) -> Resul
 fn row(crawler: &Crawler) -> Value {
     let mut row = json!({
         "product_token": crawler.product_token(),
-        "aliases": crawler.aliases(),
+        "aliases": crawler.aliases,
         "operator": crawler.operator(),
         "purpose": crawler.purpose(),
         "kind": crawler.kind(),
         "governs": crawler.governs(),
-        "status": crawler.status(),
-        "documentation": crawler.documentation(),
-        "contact": crawler.contact(),
-        "honours": crawler.honours(),
-        "falls_back_to": crawler.falls_back_to(),
+        "status": crawler.entry.status,
+        "documentation": crawler.entry.documentation,
+        "contact": crawler.entry.contact,
+        "honours": crawler.entry.honours,
+        "falls_back_to": crawler.falls_back_to,
         "ignores_star": crawler.ignores_star(),
     });
     let Value::Object(fields) = &mut row else { return row };
@@ -150,7 +150,7 @@ fn row(crawler: &Crawler) -> Value {
 }
 
 pub(super) fn purpose_of(name: &str) -> Result<Purpose, Error> {
-    Purpose::from_name(name).ok_or_else(|| {
+    Purpose::from_word(name).ok_or_else(|| {
         let known = || Purpose::ALL.iter().map(|purpose| purpose.as_str());
         let hint = suggestion(name, known()).unwrap_or_else(|| {
             format!("the purposes are {}", known().collect::<Vec<_>>().join(", "))
@@ -209,7 +209,7 @@ fn show(
     let groups = joined(&crawler.groups().cloned().collect::<Vec<_>>());
     let obeys = if crawler.ignores_star() { groups } else { format!("{groups}, then *") };
     for (label, value) in [
-        ("also", joined(crawler.aliases())),
+        ("also", joined(&crawler.aliases)),
         ("operator", crawler.operator().unwrap_or_default().to_owned()),
         ("purpose", crawler.purpose().as_str().to_owned()),
         (
@@ -217,9 +217,9 @@ fn show(
             crawler.governs().iter().map(Purpose::to_string).collect::<Vec<_>>().join(", "),
         ),
         ("group", obeys),
-        ("contact", crawler.contact().unwrap_or_default().to_owned()),
+        ("contact", crawler.entry.contact.clone().unwrap_or_default()),
         ("from", crawler.list_in_words().unwrap_or_default()),
-        ("see", crawler.documentation().unwrap_or_default().to_owned()),
+        ("see", crawler.entry.documentation.clone().unwrap_or_default()),
     ] {
         if !value.is_empty() {
             writeln!(out, "  {label:<9} {value}")?;

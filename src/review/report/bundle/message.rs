@@ -130,9 +130,9 @@ fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result
 
 /// The operator's published contact, or how to find one.
 pub(super) fn recipient(crawler: Option<&Crawler>) -> String {
-    let contact = crawler.and_then(Crawler::contact).map(shown);
+    let contact = crawler.and_then(|one| one.entry.contact.as_deref()).map(shown);
     contact.unwrap_or_else(|| {
-        let page = crawler.and_then(Crawler::documentation);
+        let page = crawler.and_then(|one| one.entry.documentation.as_deref());
         page.map_or_else(
             || "[the catalogue has no contact of the operator]".to_owned(),
             |page| format!("[the catalogue has no contact; see {}]", shown(page)),

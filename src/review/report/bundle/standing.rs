@@ -52,11 +52,11 @@ impl Standings {
 impl Published {
     pub(super) fn of(crawler: &Crawler) -> Self {
         Self {
-            documentation: crawler.documentation().map(str::to_owned),
-            ip_ranges: crawler.ip_ranges().to_vec(),
-            ip_format: crawler.ip_format().map(str::to_owned),
-            reverse_dns: crawler.reverse_dns().to_vec(),
-            signature_agent: crawler.signature_agent().map(str::to_owned),
+            documentation: crawler.entry.documentation.clone(),
+            ip_ranges: crawler.entry.ip_ranges.clone(),
+            ip_format: crawler.entry.ip_format.clone(),
+            reverse_dns: crawler.entry.reverse_dns.clone(),
+            signature_agent: crawler.entry.signature_agent.clone(),
         }
     }
 }

@@ -146,7 +146,7 @@ fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
     writeln!(out, "Made by {} on {}.\n", manifest.tool, window::plain(manifest.made))?;
     let operator = manifest.operator.as_ref().map(|name| format!(", operated by {}", shown(name)));
-    let page = facts.crawler.and_then(Crawler::documentation);
+    let page = facts.crawler.and_then(|one| one.entry.documentation.as_deref());
     let page = page.map(|url| format!(" ({})", shown(url)));
     let (operator, page) = (operator.unwrap_or_default(), page.unwrap_or_default());
     let who = if are_all_impostors { "impostors of " } else { "" };

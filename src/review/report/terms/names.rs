@@ -121,7 +121,7 @@ impl Names<'_> {
             return Ok(text.to_owned());
         }
         let in_catalogue = self.catalogue().iter().flat_map(|crawler| {
-            let names = std::iter::once(crawler.product_token()).chain(crawler.aliases());
+            let names = std::iter::once(crawler.product_token()).chain(&crawler.aliases);
             names.map(|name| name.as_str())
         });
         let own: BTreeSet<&str> = others.iter().chain(&named).map(String::as_str).collect();
@@ -150,7 +150,7 @@ impl Names<'_> {
     /// The purpose that records name.
     pub(crate) fn purpose(&self, recorded: &impl Recorded, text: &str) -> Result<String, Refusal> {
         let lower = text.to_ascii_lowercase();
-        if Purpose::from_name(&lower).is_some() {
+        if Purpose::from_word(&lower).is_some() {
             return Ok(lower);
         }
         let others = match recorded.find_name(NameKind::Purpose, text)? {
@@ -184,7 +184,7 @@ impl Names<'_> {
                     below if below.starts_with('.') => Some(Host::Below(below.to_owned())),
                     exact => Some(Host::Exact(exact.to_owned())),
                 };
-                let hosts = |name| rulebook.chronicle().hosts(name).filter_map(host).collect();
+                let hosts = |name| rulebook.chronicle.hosts(name).filter_map(host).collect();
                 let sites = rulebook.sites().iter();
                 sites.map(|site| (site.name.as_str(), hosts(&site.name))).collect()
             }

@@ -5,11 +5,10 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use crate::base::{diagnostic::Diagnostic, escape};
 
 use super::{
-    bounds::{MAX_PREFIXES, MAX_V4_ADDRESSES, MAX_V6_ADDRESSES, READ_FOR_EACH_UNREAD},
     family::Family,
     list::List,
     prefix::{self, Worth},
-    refusal::Refusal,
+    refusal::{MAX_PREFIXES, MAX_V4_ADDRESSES, MAX_V6_ADDRESSES, READ_FOR_EACH_UNREAD, Refusal},
 };
 
 /// The most octets of an entry that a finding quotes.
@@ -68,7 +67,6 @@ impl Entries {
         Ok(true)
     }
 
-    /// Notes a text that should be an entry and is not.
     pub(super) fn note_unread(&mut self, text: &str) {
         self.unread.add(text);
     }

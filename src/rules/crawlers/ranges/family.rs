@@ -14,10 +14,8 @@ pub enum Family {
 /// The families of a list's addresses. The list says nothing about other families.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Families {
-    /// It has IPv4 addresses.
-    pub v4: bool,
-    /// It has IPv6 addresses.
-    pub v6: bool,
+    pub(crate) v4: bool,
+    pub(crate) v6: bool,
 }
 
 impl Family {
@@ -40,8 +38,7 @@ impl fmt::Display for Family {
 }
 
 impl Families {
-    /// Whether the list has addresses of this family.
-    pub fn cover(self, family: Family) -> bool {
+    pub(crate) fn cover(self, family: Family) -> bool {
         match family {
             Family::V4 => self.v4,
             Family::V6 => self.v6,

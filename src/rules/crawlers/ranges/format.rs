@@ -10,7 +10,13 @@
 //! (private, loopback, link-local, multicast, documentation, …) are ignored with a warning. Host
 //! bits are cleared with a note.
 
-use super::{bounds::MAX_OCTETS, entries::Entries, html, json, list::List, refusal::Refusal, rows};
+use super::{
+    entries::Entries,
+    html, json,
+    list::List,
+    refusal::{MAX_OCTETS, Refusal},
+    rows,
+};
 
 /// The format in which an operator publishes a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

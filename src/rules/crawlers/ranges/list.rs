@@ -17,8 +17,11 @@ use super::{
 pub struct List {
     v4: Box<[Ipv4Net]>,
     v6: Box<[Ipv6Net]>,
-    is_complete: bool,
-    findings: Vec<Diagnostic>,
+    /// Whether every entry was read. If not, an address that is not in the list may be in an entry
+    /// that was not read.
+    pub(crate) is_complete: bool,
+    /// At most one of each kind about ignored or repaired entries, with the number and the first.
+    pub(crate) findings: Vec<Diagnostic>,
 }
 
 /// The addresses of a prefix as numbers, the first and the last.
@@ -67,7 +70,6 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
 }
 
 impl List {
-    /// Merges the prefixes.
     pub(super) fn new(
         v4: Vec<Ipv4Net>,
         v6: Vec<Ipv6Net>,
@@ -90,38 +92,23 @@ impl List {
     }
 
     /// Whether there is no prefix. A list that [`read`](super::read) returns has at least one.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The families of its addresses.
-    pub fn families(&self) -> Families {
+    pub(crate) fn families(&self) -> Families {
         Families { v4: !self.v4.is_empty(), v6: !self.v6.is_empty() }
     }
 
-    /// Whether every entry was read. If not, an address that is not in the list may be in an entry
-    /// that was not read.
-    pub fn is_complete(&self) -> bool {
-        self.is_complete
-    }
-
     /// Whether it has one or two single addresses, as many as an error message may quote.
-    pub fn is_slight(&self) -> bool {
+    pub(crate) fn is_slight(&self) -> bool {
         u128::from(self.v4_addresses()).saturating_add(self.v6_addresses()) <= 2
     }
 
-    /// Findings about ignored or repaired entries: at most one of each kind, with the number and the
-    /// first of the entries.
-    pub fn findings(&self) -> &[Diagnostic] {
-        &self.findings
-    }
-
-    /// The number of IPv4 addresses.
     pub(super) fn v4_addresses(&self) -> u64 {
         self.v4.iter().map(|prefix| 1_u64 << (32 - prefix.prefix_len())).sum()
     }
 
-    /// The number of IPv6 addresses.
     pub(super) fn v6_addresses(&self) -> u128 {
         let counts =
             self.v6.iter().map(|prefix| 1_u128.checked_shl(128 - u32::from(prefix.prefix_len())));

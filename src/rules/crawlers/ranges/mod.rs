@@ -6,7 +6,6 @@
 //!
 //! This folder does not fetch, and it does not decide what an unlisted address means.
 
-mod bounds; // the limits of a list
 mod entries; // the entries of a list while it is read
 mod family; // the families of addresses
 mod format; // the choice of the format: octets -> list
@@ -15,16 +14,15 @@ mod json; // JSON of any shape
 mod list; // a list that was accepted
 mod member_names; // names of members and columns that contain addresses
 mod prefix; // one entry: text -> prefixes
-mod refusal; // the reasons to refuse a list
+mod refusal; // the limits of a list, and the reasons to refuse it
 mod rows; // lines
 mod table; // many lists: address -> lists
 
-pub use bounds::{MAX_OCTETS, MAX_PREFIXES};
 pub use family::{Families, Family};
 pub use format::{Format, read};
 pub use list::{List, sane_successor};
 pub use prefix::is_public;
-pub use refusal::Refusal;
+pub use refusal::{MAX_OCTETS, MAX_PREFIXES, Refusal};
 pub use table::{ListId, Membership, Table};
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{IpNet, Ipv4Net, Ipv4Subnets, Ipv6Net, Ipv6Subnets};
 
-use super::bounds::{WIDEST_V4, WIDEST_V6};
+use super::refusal::{WIDEST_V4, WIDEST_V6};
 
 /// The treatment of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

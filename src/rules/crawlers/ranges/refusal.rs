@@ -1,11 +1,24 @@
-//! The reasons to refuse a list.
+//! The limits of a list, and the reasons to refuse it.
 
 use std::fmt;
 
-use super::{
-    bounds::{MAX_OCTETS, MAX_PREFIXES, READ_FOR_EACH_UNREAD, WIDEST_V4, WIDEST_V6},
-    family::Family,
-};
+use super::family::Family;
+
+/// The longest list that is read, in octets.
+pub const MAX_OCTETS: usize = 4 << 20;
+/// The most entries of a list, duplicates and ignored ones included.
+pub const MAX_PREFIXES: usize = 50_000;
+
+/// The most IPv4 addresses of a list: two /8.
+pub(super) const MAX_V4_ADDRESSES: u64 = 2 << 24;
+/// The most IPv6 addresses of a list: two /16.
+pub(super) const MAX_V6_ADDRESSES: u128 = 2 << 112;
+/// The most entries that are no addresses: one for this many that are.
+pub(super) const READ_FOR_EACH_UNREAD: usize = 4;
+/// The widest IPv4 prefix that is accepted. One operator has published a whole /8 of its own.
+pub(super) const WIDEST_V4: u8 = 8;
+/// The widest IPv6 prefix that is accepted; registries allocate nothing wider.
+pub(super) const WIDEST_V6: u8 = 16;
 
 /// The reason to refuse a list. The copy in use, if any, stays in use.
 ///
@@ -68,7 +81,7 @@ pub enum Refusal {
 
 impl Refusal {
     /// The stable name of the reason, fit for a metric label.
-    pub fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Empty => "ranges.empty",
             Self::TooLarge { .. } => "ranges.too_large",

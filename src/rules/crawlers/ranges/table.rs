@@ -133,7 +133,7 @@ impl Table {
     }
 
     /// The families of a list's addresses; `None` for a list that is not in the table.
-    pub fn families(&self, list: ListId) -> Option<Families> {
+    pub(crate) fn families(&self, list: ListId) -> Option<Families> {
         let at = self.lists.binary_search_by_key(&list, |(id, _)| *id).ok()?;
         self.lists.get(at).map(|(_, families)| *families)
     }

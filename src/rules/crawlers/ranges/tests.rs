@@ -262,7 +262,7 @@ fn prefixes_are_merged_and_host_bits_cleared() {
             ("::ffff:8.8.8.8-8.8.8.9", "8.8.8.8/31"),
         ],
     );
-    let findings = list("8.8.8.8/24\n1.1.1.1/24\nwhat\n10.0.0.1\n10.0.0.2\n").findings().to_vec();
+    let findings = list("8.8.8.8/24\n1.1.1.1/24\nwhat\n10.0.0.1\n10.0.0.2\n").findings.to_vec();
     let found: Vec<_> = findings.iter().map(|one| (one.code, one.severity)).collect();
     assert_eq!(
         found,
@@ -276,7 +276,7 @@ fn prefixes_are_merged_and_host_bits_cleared() {
         findings[1].message,
         "2 of the list's entries are special-purpose addresses and were ignored; the first is '10.0.0.1'"
     );
-    assert_eq!(list("8.8.8.8\n# \n").findings(), []);
+    assert_eq!(list("8.8.8.8\n# \n").findings, []);
 }
 
 #[test]
@@ -342,7 +342,7 @@ fn a_list_is_complete_if_each_of_its_entries_was_read() {
         // Most of it are addresses of clients.
         ("8.8.8.8\n192.0.0.0/8", false),
     ] {
-        assert_eq!(list(text).is_complete(), is_complete, "{text}");
+        assert_eq!(list(text).is_complete, is_complete, "{text}");
     }
 }
 

@@ -16,7 +16,7 @@ fn shown(claim: &Claim<'_>) -> String {
     };
     let (tokens, programs) = (claim.tokens().map(kind), claim.programs().map(kind));
     let names: Vec<String> = tokens.chain(["|".to_owned()]).chain(programs).collect();
-    let flags = (claim.len(), claim.is_crowded(), claim.is_truncated());
+    let flags = (claim.length, claim.crowded, claim.truncated);
     format!("{} {names:?} {flags:?}", claim.class())
 }
 
@@ -74,8 +74,8 @@ fn a_user_agent_is_cached_until_another_takes_its_place() {
         assert_eq!(&place.octets[..place.length.into()], user_agent.as_bytes());
     }
     let newer = sample();
-    assert_ne!(newer.id(), catalogue.id(), "two catalogues have two numbers");
-    assert_eq!(catalogue.clone().id(), catalogue.id(), "a copy keeps the number");
+    assert_ne!(newer.id, catalogue.id, "two catalogues have two numbers");
+    assert_eq!(catalogue.clone().id, catalogue.id, "a copy keeps the number");
 }
 
 #[test]

@@ -77,15 +77,19 @@ fn a_site_has_time_limits_over_those_of_the_server() {
         text.parse::<Policy>().expect(site).sites[0].backend.timeouts
     };
     let seconds = Duration::from_secs;
-    let of_server = OriginTimeouts {
-        connect: seconds(2),
-        read: seconds(9),
-        write: seconds(60),
-        tunnel: seconds(3_600),
+    let of_server = Timeouts {
+        origin_connect: seconds(2),
+        origin_read: seconds(9),
+        origin_write: seconds(60),
+        tunnel_idle: seconds(3_600),
+        ..Timeouts::default()
     };
     assert_eq!(limits(""), of_server);
     let own = limits("    timeouts: { origin_read: 5m, tunnel_idle: 1d }\n");
-    assert_eq!(own, OriginTimeouts { read: seconds(300), tunnel: seconds(86_400), ..of_server });
+    assert_eq!(
+        own,
+        Timeouts { origin_read: seconds(300), tunnel_idle: seconds(86_400), ..of_server }
+    );
 }
 
 #[test]

@@ -12,29 +12,19 @@ mod likeness; // the policy without what may differ from node to node
 #[cfg(test)]
 mod tests;
 
-/// The most octets of a node's name.
 const LONGEST_NAME: usize = 64;
-/// The most octets of the prefix.
 const LONGEST_PREFIX: usize = 32;
 
 /// The `fleet` section. A change needs a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fleet {
-    /// The shared server.
-    pub shared: Address,
-    /// The name of this node; `None` is the name of its host (default).
-    pub node: Option<String>,
-    /// The file of the server's password; `None` is the environment, else no password (default).
-    pub password_file: Option<PathBuf>,
-    /// A PEM file of the authorities that the server's certificate comes from; `None` is those of
-    /// the system (default).
-    pub ca_file: Option<PathBuf>,
-    /// What every key begins with.
-    pub prefix: String,
-    /// What a node does with violations while it hears nothing of the others.
-    pub alone: Alone,
-    /// The fingerprint of the policy without what may differ from node to node.
-    pub fingerprint: String,
+    pub(crate) shared: Address,
+    pub(crate) node: Option<String>,
+    pub(crate) password_file: Option<PathBuf>,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) prefix: String,
+    pub(crate) alone: Alone,
+    pub(crate) fingerprint: String,
 }
 
 words! {

@@ -11,10 +11,8 @@ use super::super::{
 /// The log of all requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessLog {
-    /// Where its lines go.
-    pub log: Log,
-    /// The form of its lines.
-    pub format: AccessFormat,
+    pub(crate) log: Log,
+    pub(crate) format: AccessFormat,
 }
 
 words! {

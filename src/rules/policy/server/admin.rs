@@ -16,13 +16,11 @@ use super::listener::{Listener, clash};
 pub struct Admin {
     /// Address and port.
     pub address: SocketAddr,
-    /// Hosts in requests that it answers, beside `localhost` and its own addresses (default none).
-    pub hosts: Vec<Host>,
+    pub(crate) hosts: Vec<Host>,
     /// The file of the token that opens it. `None` opens it to every program on the machine, and is
     /// refused for an address that others reach.
-    pub token_file: Option<PathBuf>,
-    /// Whether the desk may write the policy file (default false).
-    pub edit: bool,
+    pub(crate) token_file: Option<PathBuf>,
+    pub(crate) edit: bool,
 }
 
 impl Admin {
@@ -41,7 +39,7 @@ pub(super) fn admin(fields: &Fields<'_>, listen: &[Listener]) -> Option<Admin> {
         if clashes(address) {
             let help = "choose another port, or set 'admin' to another";
             let message = format!("{address} is the admin listener's");
-            fields.at().child("listen").refuse(message, help);
+            fields.at.child("listen").refuse(message, help);
         }
         address
     };

@@ -9,10 +9,8 @@ use super::super::{fields::Fields, setting::Setting, shape::At};
 /// The listener for questions of other servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decide {
-    /// Address and port.
-    pub address: SocketAddr,
-    /// The status in place of those of refusals; `None` keeps them.
-    pub refuse_status: Option<u16>,
+    pub(crate) address: SocketAddr,
+    pub(crate) refuse_status: Option<u16>,
 }
 
 /// `127.0.0.1:9091`, or a mapping with `address` and `refuse_status`. `is_taken` tells whether

@@ -11,22 +11,18 @@ use super::tls::{Tls, tls};
 pub struct Listener {
     /// Address and port.
     pub address: SocketAddr,
-    /// The certificates of a TLS listener; `None` is plain HTTP.
-    pub tls: Option<Tls>,
-    /// Whether it only sends requests to HTTPS (default no).
-    pub is_redirect: bool,
-    /// Whether each connection begins with a PROXY protocol header (default false).
-    pub proxy_protocol: bool,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) is_redirect: bool,
+    pub(crate) proxy_protocol: bool,
 }
 
 impl Listener {
-    /// A listener for plain HTTP.
     pub(super) fn plain(address: SocketAddr) -> Self {
         Self { address, tls: None, is_redirect: false, proxy_protocol: false }
     }
 
     /// Whether a connection to this local address comes through it.
-    pub fn takes(&self, local: SocketAddr) -> bool {
+    pub(crate) fn takes(&self, local: SocketAddr) -> bool {
         let (own, local_ip) = (self.address.ip().to_canonical(), local.ip().to_canonical());
         self.address.port() == local.port() && (own.is_unspecified() || own == local_ip)
     }

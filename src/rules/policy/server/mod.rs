@@ -33,21 +33,14 @@ pub struct Server {
     pub listen: Vec<Listener>,
     /// Metrics and health; `None` is `off` (default `127.0.0.1:9090`).
     pub admin: Option<Admin>,
-    /// The listener for other servers that ask; `None` is no listener (default).
-    pub decide: Option<Decide>,
-    /// Proxies in front whose `Forwarded` and `X-Forwarded-*` fields are trusted (default none).
-    pub trusted_proxies: Vec<IpNet>,
-    /// The log of all requests (default none).
-    pub access_log: Option<AccessLog>,
-    /// Time limits.
-    pub timeouts: Timeouts,
-    /// Limits for clients and their connections.
-    pub limits: Limits,
-    /// Number of worker threads of the proxy; `None` is one for each processor.
-    pub threads: Option<usize>,
+    pub(crate) decide: Option<Decide>,
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    pub(crate) access_log: Option<AccessLog>,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) limits: Limits,
+    pub(crate) threads: Option<usize>,
 }
 
-/// Reads the `server` section; a value that it leaves out has its default.
 pub(super) fn read(fields: &Fields<'_>) -> Server {
     let listen = listener::listeners(fields);
     let admin = admin::admin(fields, &listen);
@@ -55,7 +48,7 @@ pub(super) fn read(fields: &Fields<'_>) -> Server {
     if trusted_proxies.is_empty() && listen.iter().any(|one| one.proxy_protocol) {
         let help = "add 'trusted_proxies' with the addresses of the proxies in front";
         let message = "'proxy_protocol' needs proxies that are trusted";
-        fields.at().child("listen").refuse(message, help);
+        fields.at.child("listen").refuse(message, help);
     }
     let is_taken = |address| {
         let others = listen.iter().map(|listener| listener.address);
@@ -76,13 +69,11 @@ pub(super) fn read(fields: &Fields<'_>) -> Server {
 }
 
 impl Server {
-    /// The addresses of all listeners.
-    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> + '_ {
         self.addresses_by_key().map(|(_, address)| address)
     }
 
-    /// The addresses of all listeners, each with its key.
-    pub fn addresses_by_key(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> + '_ {
+    pub(crate) fn addresses_by_key(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> + '_ {
         let listen = self.listen.iter().map(|listener| ("server.listen", listener.address));
         let admin = self.admin.iter().map(|admin| ("server.admin", admin.address));
         listen.chain(admin).chain(self.decide.iter().map(|one| ("server.decide", one.address)))

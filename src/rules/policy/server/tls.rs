@@ -19,39 +19,30 @@ use super::super::{
 /// The certificates of a TLS listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
-    /// Files of the operator, in the policy's order.
-    pub certificates: Vec<CertificateFiles>,
-    /// Certificates that Beadle orders itself (default none).
-    pub acme: Option<Acme>,
+    pub(crate) certificates: Vec<CertificateFiles>,
+    pub(crate) acme: Option<Acme>,
 }
 
 /// The PEM files of a certificate chain and its private key. Both may be one file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CertificateFiles {
-    /// The certificate chain.
-    pub certificate: PathBuf,
-    /// The private key.
-    pub key: PathBuf,
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
 }
 
 /// Certificates by ACME (RFC 8555).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acme {
     /// The addresses of the account, as `mailto:` URLs (default none).
-    pub contact: Vec<String>,
-    /// The hosts to order certificates for; none stands for the exact hosts of the sites.
-    pub hosts: Vec<String>,
-    /// The directory of the authority.
-    pub directory: String,
-    /// The PEM file of the certificate that signs the authority's own; `None` trusts the public ones.
-    pub root: Option<PathBuf>,
-    /// The folder of account, certificates and keys.
-    pub folder: PathBuf,
+    pub(crate) contact: Vec<String>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) directory: String,
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) folder: PathBuf,
 }
 
 impl Acme {
-    /// The hosts to order certificates for.
-    pub fn hosts_of<'s>(&self, sites: impl IntoIterator<Item = &'s Site>) -> Vec<String> {
+    pub(crate) fn hosts_of<'s>(&self, sites: impl IntoIterator<Item = &'s Site>) -> Vec<String> {
         if !self.hosts.is_empty() {
             return self.hosts.clone();
         }
@@ -72,7 +63,7 @@ impl Acme {
     }
 
     /// The folder of one authority's account and certificates.
-    pub fn state_folder(&self) -> PathBuf {
+    pub(crate) fn state_folder(&self) -> PathBuf {
         let (_, rest) = self.directory.split_once("://").unwrap_or(("", &self.directory));
         let sound = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
         let name: String = rest.chars().map(|c| if sound(c) { c } else { '-' }).collect();
@@ -80,7 +71,7 @@ impl Acme {
     }
 
     /// The file of a host's certificate, which has chain and key, so that it is replaced in one step.
-    pub fn files_of(&self, host: &str) -> CertificateFiles {
+    pub(crate) fn files_of(&self, host: &str) -> CertificateFiles {
         let file = self.state_folder().join(format!("{host}.pem"));
         CertificateFiles { certificate: file.clone(), key: file }
     }

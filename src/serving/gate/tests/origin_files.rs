@@ -101,7 +101,7 @@ fn a_restart_does_not_begin_the_day_of_an_unknown_file_anew() {
         world.fetch_from_origin(OriginFile::Unknown);
         assert_withheld(&world);
         world = world.restarted(&site(AS_IT_IS));
-        let chronicle = world.in_force.rulebook.chronicle();
+        let chronicle = &world.in_force.rulebook.chronicle;
         assert_eq!(chronicle.served_since("site.example"), Some(start));
     }
 }

@@ -64,12 +64,12 @@ fn a_policy_is_compiled_after_the_editions_before_it() {
     assert_eq!(after.rulebook.fingerprint(), after.policy.fingerprint);
     let (text, earlier) = shown(&after, "a.example");
     assert!(text.contains("Disallow: /too/\n") && earlier == 1, "{text}");
-    assert_eq!(timeline(&after, "a.example").since(), at(1).now);
+    assert_eq!(timeline(&after, "a.example").since, at(1).now);
     // Other settings with the same rules make no edition.
     let slow = A_TOO.replace("robots_txt: {", "robots_txt: { max_age: 2h,");
     let last = next(&after, Change::Policy(policy(&slow), FilesBySite::new()), at(2));
     assert!(!is_same_rulebook(&after, &last));
-    assert_eq!(timeline(&last, "a.example").since(), at(1).now);
+    assert_eq!(timeline(&last, "a.example").since, at(1).now);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_file_of_an_origin_makes_an_edition_of_its_site_alone() {
     assert_eq!(shown(&before, "b.example"), (FILE.to_owned(), 0));
     let after = next(&before, Change::Origin(files(CLOSED)), at(1));
     assert_eq!(shown(&after, "b.example"), (CLOSED.to_owned(), 1));
-    assert_eq!(timeline(&after, "a.example").since(), at(0).now);
+    assert_eq!(timeline(&after, "a.example").since, at(0).now);
     assert!(Arc::ptr_eq(&before.policy, &after.policy));
     // An accepted file is one of its origin, and stays until the origin has another one.
     let accepted = next(&after, Change::Accepted("b.example".to_owned(), file(FILE)), at(2));
@@ -112,7 +112,7 @@ fn after_a_set_back_no_edition_lies_ahead() {
     let after = next(&before, Change::ClockSetBack, at(5));
     assert!(!is_same_rulebook(&before, &after));
     let timeline = timeline(&after, "a.example");
-    assert_eq!(timeline.since(), at(5).now);
+    assert_eq!(timeline.since, at(5).now);
     assert!(timeline.in_window(Timestamp::MIN).all(|past| past.until <= at(5).now));
     assert_eq!(shown(&after, "a.example"), shown(&before, "a.example"));
 }
@@ -140,7 +140,7 @@ fn editions_of_other_nodes_count_until_they_have_ended() {
     assert!(!in_force(&ended) && shown(&ended, "a.example").1 == 2);
     assert_eq!(shown(&next(&ended, Change::Learned(Vec::new()), at(102)), "a.example").1, 1);
     // The database keeps only what this node published.
-    assert_eq!(learned.rulebook.chronicle().periods().count(), 1);
+    assert_eq!(learned.rulebook.chronicle.periods().count(), 1);
 }
 
 #[test]
@@ -149,12 +149,12 @@ fn a_site_that_goes_and_comes_back_keeps_its_editions() {
     let without = next(&both, Change::Policy(policy(B), files(FILE)), at(1));
     assert_eq!(both.removed_sites(&without).collect::<Vec<_>>(), ["a.example"]);
     let site = &policy(A).sites[0];
-    let known = without.rulebook.chronicle().edition_before(site, at(2).now).expect("it is kept");
+    let known = without.rulebook.chronicle.edition_before(site, at(2).now).expect("it is kept");
     assert_eq!(known.id(), timeline(&both, "a.example").current().id());
     for (sites, since, earlier) in [(A, at(0).now, 0), (A_TOO, at(2).now, 1)] {
         let sites = policy(&format!("{sites}, {B}"));
         let back = next(&without, Change::Policy(sites, files(FILE)), at(2));
-        assert_eq!(timeline(&back, "a.example").since(), since);
+        assert_eq!(timeline(&back, "a.example").since, since);
         assert_eq!(shown(&back, "a.example").1, earlier);
     }
 }
@@ -168,10 +168,10 @@ fn editions_of_a_gone_site_expire_after_the_longest_window() {
         // Any change that compiles forgets them.
         let later = next(&without, Change::Origin(files(CLOSED)), at(hours));
         let site = &policy(A).sites[0];
-        let known = later.rulebook.chronicle().edition_before(site, at(hours).now);
+        let known = later.rulebook.chronicle.edition_before(site, at(hours).now);
         assert_eq!(known.is_some(), is_kept, "after {hours} h");
         let back = Change::Policy(policy(&format!("{A}, {B}")), files(FILE));
-        let since = timeline(&next(&later, back, at(hours)), "a.example").since();
+        let since = timeline(&next(&later, back, at(hours)), "a.example").since;
         assert_eq!(since, if is_kept { at(0).now } else { at(hours).now });
     }
 }
@@ -186,7 +186,7 @@ fn stored(steps: &[&str]) -> (InForce, Chronicle) {
     for (sites, hours) in rest.iter().zip(1..) {
         in_force = next(&in_force, Change::Policy(policy(sites), FilesBySite::new()), at(hours));
     }
-    let chronicle = in_force.rulebook.chronicle().clone();
+    let chronicle = in_force.rulebook.chronicle.clone();
     (in_force, chronicle)
 }
 
