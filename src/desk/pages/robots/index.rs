@@ -98,7 +98,7 @@ pub(super) async fn page(
 impl Row {
     /// The start of the period in force; editions of the policy may have none.
     fn since(&self) -> String {
-        let at = self.here.site().timeline.since();
+        let at = self.here.site().timeline.since;
         if at == Timestamp::MIN { "–".to_owned() } else { second(at) }
     }
 
