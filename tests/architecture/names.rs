@@ -21,11 +21,7 @@ const BROTHERS: [(&str, &str, &str); 10] = [
     ("rules", "probe", "what probes found is one of the things that a decision looks at"),
     ("clients", "fetch", "a fetch of robots.txt"),
     ("serving", "record", "the record that the gate makes of a request"),
-    (
-        "review",
-        "answers assembly json layout model review",
-        "each document is made in the same steps",
-    ),
+    ("review", "json layout model review", "each document is made in the same steps"),
     ("desk", "counts crawlers policy records report robots", "a page is named by its address"),
     (
         "program",

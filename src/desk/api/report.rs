@@ -31,7 +31,6 @@ pub(super) fn score(inquiry: &Inquiry) -> Result<Response, Problem> {
     }
     let (span, store, rulebook) = (inquiry.span()?, inquiry.store()?, inquiry.rulebook()?);
     let token = Names::from(&*rulebook).counted_token(&store, token).map_err(Problem::of_path)?;
-    let site = inquiry.site(&store)?;
-    let score = Score::of(&store, rulebook.catalogue(), span, site, token)?;
+    let score = Score::of(&store, rulebook.catalogue(), span, inquiry.site(&store)?, token)?;
     Ok(of_type("application/json", json_line(&score)))
 }

@@ -11,7 +11,6 @@ use crate::{
     records::{
         counts::Question,
         record::{Edition, Error, Filter, Violation},
-        tally::Claimant,
         violations::Store,
     },
     rules::{
@@ -24,27 +23,12 @@ use crate::{
 use super::{
     contents::contents,
     file::File,
-    material::{Counts, MAX_RECORDS, Material, Served},
+    material::{Counts, MAX_RECORDS, Material, Served, Wanted},
     message::recipient,
 };
 
 /// The most bytes of robots.txt files that are read; older ones are left out.
 pub(crate) const MOST_EDITIONS: usize = 128 << 20;
-
-/// What a bundle is about.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted<'a> {
-    /// The product token, as records have it.
-    pub(crate) product_token: &'a str,
-    /// The only site, as records have it.
-    pub(crate) site: Option<&'a str>,
-    /// Whether it is about the crawler or about its impostors.
-    pub(crate) claimant: Claimant,
-    pub(crate) since: Timestamp,
-    pub(crate) until: Timestamp,
-    /// The time at which the bundle is made.
-    pub(crate) made: Timestamp,
-}
 
 #[derive(Debug)]
 pub(crate) struct Bundle {

@@ -1,14 +1,32 @@
 //! The facts that a bundle is made of.
 
+use jiff::Timestamp;
+
 use crate::{
-    records::record::{ClockLeap, Edition, Fetch, Violation},
+    records::{
+        record::{ClockLeap, Edition, Fetch, Violation},
+        tally::Claimant,
+    },
     rules::{crawlers::Crawler, enforce::Stay, policy},
 };
 
-use super::gathering::Wanted;
-
 /// The most records in a bundle; the latest count.
 pub(crate) const MAX_RECORDS: usize = 100_000;
+
+/// What a bundle is about.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted<'a> {
+    /// The product token, as records have it.
+    pub(crate) product_token: &'a str,
+    /// The only site, as records have it.
+    pub(crate) site: Option<&'a str>,
+    /// Whether it is about the crawler or about its impostors.
+    pub(crate) claimant: Claimant,
+    pub(crate) since: Timestamp,
+    pub(crate) until: Timestamp,
+    /// The time at which the bundle is made.
+    pub(crate) made: Timestamp,
+}
 
 /// The facts that a bundle is made of.
 #[derive(Debug)]

@@ -25,8 +25,8 @@
 pub(crate) use self::{
     archive::{MAX_ARCHIVE, pack, unpack},
     file::hash as digest,
-    gathering::{MOST_EDITIONS, Wanted, file_name, gather},
-    material::MAX_RECORDS,
+    gathering::{MOST_EDITIONS, file_name, gather},
+    material::{MAX_RECORDS, Wanted},
     verification::{Finding, Status, Verification, verify},
 };
 

@@ -12,6 +12,7 @@ pub(crate) use self::{
 };
 
 mod answers; // what the database is asked, and its answers
+mod assembly; // a review, made of the answers of the database
 mod crawler_rows; // the rows of crawlers
 mod highlights; // what stands out
 mod json; // as JSON lines

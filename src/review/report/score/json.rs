@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::model::{Following, Score};
+use super::{model::Score, reading::Following};
 use crate::review::report::{Count, number};
 
 fn time(time: Timestamp) -> String {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::model::{Following, Score};
+use super::{model::Score, reading::Following};
 use crate::{
     base::text::Text,
     review::report::{

@@ -1,11 +1,8 @@
 //! The facts of a scorecard.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
 use crate::{
-    base::text::Text,
     records::{
         counts::{Dimension, Question},
         record::Error,
@@ -16,7 +13,7 @@ use crate::{
     rules::crawlers::{Catalogue, Purpose},
 };
 
-use super::reading::{READ_BY, Read};
+use super::reading::{Following, READ_BY, Read, Reading};
 
 /// The most bytes of robots.txt files that are read for their times in force.
 const MOST_EDITIONS: usize = 16 << 20;
@@ -47,34 +44,6 @@ pub(crate) struct Score {
     pub(crate) axis: Axis,
     /// The counts for each bar.
     pub(super) bars: Vec<Count>,
-}
-
-/// How a crawler reads robots.txt, under any name that it obeys there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Reading {
-    /// Fetches in the span.
-    pub(super) fetches: u64,
-    /// Hours of the span with a fetch.
-    pub(super) hours: u64,
-    /// The time of the last fetch, as far as it is known.
-    pub(super) last: Option<Timestamp>,
-    /// The usual time between two fetches by one network: the median of all networks.
-    pub(super) interval: Option<Duration>,
-}
-
-/// How a crawler followed one change of a site's robots.txt.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Following {
-    pub(super) site: Text,
-    /// The new edition.
-    pub(super) edition: Text,
-    /// The time of the change.
-    pub(super) from: Timestamp,
-    /// The end of the edition's time in force, if it came within the span.
-    pub(super) until: Option<Timestamp>,
-    /// The hours after which it had fetched the new edition; counts are kept by hour, so it may have
-    /// been up to an hour earlier. `None` if it did not.
-    pub(super) hours: Option<u64>,
 }
 
 impl Score {

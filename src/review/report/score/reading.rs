@@ -1,10 +1,12 @@
 //! How a crawler reads robots.txt.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 
-use super::model::{Following, Reading};
 use crate::{
     base::text::Text,
     records::{
@@ -34,6 +36,34 @@ pub(super) struct Read {
     pub(super) fetches: Vec<Fetch>,
     /// The editions that were in force in both spans.
     pub(super) editions: Vec<Edition>,
+}
+
+/// How a crawler reads robots.txt, under any name that it obeys there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// Fetches in the span.
+    pub(super) fetches: u64,
+    /// Hours of the span with a fetch.
+    pub(super) hours: u64,
+    /// The time of the last fetch, as far as it is known.
+    pub(super) last: Option<Timestamp>,
+    /// The usual time between two fetches by one network: the median of all networks.
+    pub(super) interval: Option<Duration>,
+}
+
+/// How a crawler followed one change of a site's robots.txt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Following {
+    pub(super) site: Text,
+    /// The new edition.
+    pub(super) edition: Text,
+    /// The time of the change.
+    pub(super) from: Timestamp,
+    /// The end of the edition's time in force, if it came within the span.
+    pub(super) until: Option<Timestamp>,
+    /// The hours after which it had fetched the new edition; counts are kept by hour, so it may have
+    /// been up to an hour earlier. `None` if it did not.
+    pub(super) hours: Option<u64>,
 }
 
 /// A fetch, to the hour.
@@ -128,8 +158,6 @@ impl Read {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::formats::robots::OriginFile;
 
