@@ -54,11 +54,7 @@ impl Catalogue {
         Ok(Self { id, crawlers, by_name, names, patterns, referrers })
     }
 
-    /// The same crawlers, with operators that send people to sites.
-    ///
-    /// # Errors
-    ///
-    /// One finding for each host that is not one, or that belongs to two operators.
+    /// The same crawlers, with operators that send people to sites. Each host belongs to one of them.
     pub(crate) fn with_operators(
         self,
         operators: &[OperatorEntry],
@@ -69,10 +65,6 @@ impl Catalogue {
     }
 
     /// The same crawlers and operators, with more entries.
-    ///
-    /// # Errors
-    ///
-    /// See [`Self::new`].
     pub(crate) fn with_entries(&self, more: Vec<Entry>) -> Result<Self, Vec<Diagnostic>> {
         let known = self.iter().map(|crawler| crawler.entry.clone());
         let referrers = self.referrers.clone();

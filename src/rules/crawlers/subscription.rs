@@ -79,10 +79,6 @@ pub fn accepted_names(bytes: &[u8]) -> HashSet<String> {
 }
 
 impl Followed {
-    /// Reads the kept form.
-    ///
-    /// # Errors
-    /// A sentence: the bytes have another form.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(bytes).map_err(|error| error.to_string())
     }
@@ -91,10 +87,8 @@ impl Followed {
         serde_json::to_vec_pretty(self).expect("texts and numbers are JSON")
     }
 
-    /// Takes over a list: the first twenty names that are neither known nor followed.
-    ///
-    /// # Errors
-    /// A sentence, and nothing has changed: the list is not plausible.
+    /// Takes over a list: the first twenty names that are neither known nor followed. A list that is not
+    /// plausible changes nothing.
     pub(crate) fn update(
         &mut self,
         list: &[Listed],

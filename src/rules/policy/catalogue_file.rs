@@ -17,10 +17,8 @@ use super::yaml;
 pub const BUILT_IN: &str = include_str!("../../../config/crawlers.yaml");
 /// The largest catalogue file, in bytes: seven times the built-in one.
 pub const MAX_BYTES: usize = 2 << 20;
-/// The most findings that are shown about one file.
 const MOST_FINDINGS: usize = 20;
 
-/// Reads the bytes of a file that belongs to a policy.
 pub(super) type Open<'o> = dyn FnMut(OtherFile, &Path) -> io::Result<Vec<u8>> + 'o;
 
 /// A file that belongs to a policy.

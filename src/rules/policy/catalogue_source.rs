@@ -20,7 +20,6 @@ use super::{
     shape::At,
 };
 
-/// The crawlers that a policy knows, and where they come from.
 pub(super) struct Known {
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) version: String,
@@ -62,8 +61,6 @@ pub(super) fn read(
     Some(Known { catalogue: Arc::new(catalogue), version, file, bytes, following, kept })
 }
 
-/// Opens and reads the catalogue file that a policy names. Returns `None`, with findings, if that
-/// fails.
 fn named_file(at: &At<'_>, open: &mut Open<'_>) -> Option<(PathBuf, Vec<u8>, CatalogueFile)> {
     let path = PathBuf::read(at)?;
     let bytes = match open(OtherFile::Catalogue, &path) {

@@ -52,7 +52,6 @@ impl<'n> Fields<'n> {
         self.section.key(name).expect("readers ask for keys of the table")
     }
 
-    /// A value of `key` at this node.
     fn value(&self, key: &str, node: &'n Node) -> At<'n> {
         let (path, shape) = (join(&self.at.path, key), &self.key(key).shape);
         At { node, path, shape, sink: self.at.sink }
@@ -143,7 +142,6 @@ impl<'n> Fields<'n> {
         self.each(key, T::read)
     }
 
-    /// The default of `key`, as a policy would have it.
     fn default(&self, key: &str) -> Option<Node> {
         let Absent::Value(text) = self.key(key).absent else { return None };
         let value = match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
@@ -154,7 +152,6 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// A default that is no list.
 fn scalar(text: &str) -> Node {
     let value = match (text.parse(), text.parse()) {
         (Ok(switch), _) => Value::Bool(switch),

@@ -27,7 +27,6 @@ use super::{
 };
 
 const LONGEST_URL: usize = 2_000;
-/// The keys whose values name crawlers.
 const NAMES: [&str; 3] = ["user_agents", "product_tokens", "crawler_sets"];
 
 /// The lists that a policy follows.

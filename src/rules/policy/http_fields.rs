@@ -65,7 +65,6 @@ pub(super) fn of_refusal(at: &At<'_>) -> HttpFields {
     fields
 }
 
-/// What is wrong with a field of a refusal.
 fn fault(name: &str, value: &str) -> Option<Fault> {
     let (why, help) = match name {
         "connection" | "content-length" | "keep-alive" | "proxy-connection" | "te" | "trailer"

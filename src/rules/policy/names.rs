@@ -49,7 +49,6 @@ pub(super) struct Selected {
 }
 
 impl Selected {
-    /// The crawlers of all entries but `*`.
     pub(super) fn tokens<C: FromIterator<ProductToken>>(&self) -> C {
         self.named.iter().flat_map(|one| &one.tokens).cloned().collect()
     }
@@ -76,7 +75,6 @@ impl<'c> Names<'c> {
         distinct(purposes.into_iter().flat_map(|one| self.of_purpose(one)).chain(tokens).collect())
     }
 
-    /// The crawlers of a list without `*`.
     pub(super) fn crawlers(&self, items: &[At<'_>]) -> Vec<ProductToken> {
         let is_star =
             |item: &&At<'_>| matches!(&item.node.value, Value::Text(text) if text.trim() == "*");
@@ -194,7 +192,6 @@ impl<'c> Names<'c> {
         Some(token)
     }
 
-    /// The name and the crawler of an entry that no User-Agent has.
     pub(super) fn control_token<'n>(&self, at: &At<'n>) -> Option<(&'n str, &'c Crawler)> {
         let Value::Text(name) = &at.node.value else { return None };
         let found = self.catalogue.find(name.trim())?;

@@ -184,7 +184,6 @@ fn entry(at: &At<'_>, names: &Names<'_>) -> Option<Entry> {
     Some(Entry { tokens, paths, statement, spot: Spot::from(at) })
 }
 
-/// A word for a preference, or a switch.
 pub(super) fn preference(at: &At<'_>) -> Option<Preference> {
     let is_allowed = match &at.node.value {
         Value::Bool(is_allowed) => *is_allowed,
@@ -200,7 +199,6 @@ pub(super) fn preference(at: &At<'_>) -> Option<Preference> {
     Some(if is_allowed { Preference::Allow } else { Preference::Disallow })
 }
 
-/// A path as robots.txt has it.
 fn path(at: &At<'_>) -> Option<String> {
     let rule = Rule::new(Directive::Disallow, pattern::read(at)?);
     Some(at.accepted(rule)?.pattern)

@@ -52,7 +52,6 @@ impl RateLimit {
         records.map(|record| robots::Record { is_limit: true, ..record }).collect()
     }
 
-    /// Why no line of robots.txt says it, and the repair.
     fn why_unsayable(&self) -> (&'static str, String) {
         let remove = || "remove 'publish'; the limit holds anyway".to_owned();
         match self.pace {
@@ -144,7 +143,6 @@ fn rate_limit(at: &At<'_>, source: Source, names: &Names<'_>) -> Option<RateLimi
     Some(limit)
 }
 
-/// Refuses a wait that no request has.
 fn refuse_vain_wait(limit: &RateLimit, fields: &Fields<'_>) {
     let Some(at) = fields.take("wait").filter(|_| !limit.wait.is_zero()) else { return };
     let (message, help) = match (limit.pace, limit.mode) {

@@ -120,13 +120,11 @@ impl At<'_> {
     }
 }
 
-/// Whether a text has the place of a variable, as a shell writes it.
 fn has_variable(text: &str) -> bool {
     text.split_once("${").is_some_and(|(_, rest)| rest.contains('}'))
 }
 
 impl<'n> At<'n> {
-    /// The whole file.
     pub(super) fn root(node: &'n Node, sink: &'n Sink) -> Self {
         Self { node, path: String::new(), shape: &WHOLE, sink }
     }
@@ -135,7 +133,6 @@ impl<'n> At<'n> {
         matches!(self.node.value, Value::Map(_))
     }
 
-    /// The keys and nodes of a mapping.
     pub(super) fn nodes(&self) -> Option<&'n [(Key, Node)]> {
         match &self.node.value {
             Value::Map(entries) => Some(entries),
@@ -155,7 +152,6 @@ impl<'n> At<'n> {
         self.find(key).unwrap_or_else(|| self.clone())
     }
 
-    /// The value of `key` in a mapping.
     pub(super) fn find(&self, key: &str) -> Option<Self> {
         let Value::Map(entries) = &self.node.value else { return None };
         let (_, node) = entries.iter().find(|(k, _)| k.text == key)?;

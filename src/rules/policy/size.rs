@@ -1,6 +1,5 @@
 //! Sizes in bytes as a policy writes them.
 
-/// The units, the largest first.
 const UNITS: [(&str, u64); 8] = [
     ("TiB", 1 << 40),
     ("TB", 1_000_000_000_000),

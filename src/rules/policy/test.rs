@@ -74,7 +74,6 @@ words! {
 
 by_word!(TestFailures);
 
-/// What a test refers to.
 pub(super) struct Subject<'s> {
     pub(super) names: &'s Names<'s>,
     pub(super) catalogue: &'s Catalogue,
@@ -209,7 +208,6 @@ fn expectation(fields: &Fields<'_>) -> Option<Expectation> {
     None
 }
 
-/// A preference; without quotes, it is a word of YAML for a switch or a text.
 fn preference(at: &At<'_>) -> Option<&'static str> {
     let said = preferences::preference(at)?;
     Some(if said == Preference::Allow { "yes" } else { "no" })

@@ -52,7 +52,6 @@ impl Node {
 }
 
 impl Value {
-    /// The word for this kind of value in messages.
     pub(super) const fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -65,11 +64,7 @@ impl Value {
     }
 }
 
-/// Reads one YAML document.
-///
-/// # Errors
-/// One finding, with its place. Occurs when the file is not UTF-8, not YAML or over a budget, or
-/// has a key twice.
+/// Reads one YAML document. It is refused if it is not UTF-8, not YAML or over a budget, or has a key twice.
 pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
     if bytes.len() > MAX_BYTES {
         let message = format!("the policy is larger than {} MiB", MAX_BYTES >> 20);
@@ -95,9 +90,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
 }
 
 /// Reads a catalogue file into a typed value.
-///
-/// # Errors
-/// One finding, with its place.
 pub(super) fn read_typed<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
     serde_yaml::from_str_with_options(text, options(CATALOGUE_NODES))
         .map_err(|error| finding(text, &error))

@@ -1,6 +1,6 @@
 //! The entries of a list, collected while it is read.
 
-use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use ipnet::IpNet;
 
 use crate::base::{diagnostic::Diagnostic, escape};
 
@@ -16,8 +16,7 @@ const SHOWN: usize = 60;
 
 #[derive(Default)]
 pub(super) struct Entries {
-    v4: Vec<Ipv4Net>,
-    v6: Vec<Ipv6Net>,
+    used: Vec<IpNet>,
     /// The number of prefixes, ignored ones included.
     seen: usize,
     unread: Tally,
@@ -59,10 +58,7 @@ impl Entries {
             if masked.addr() != prefix.addr() {
                 self.masked.add(text);
             }
-            match masked {
-                IpNet::V4(prefix) => self.v4.push(prefix),
-                IpNet::V6(prefix) => self.v6.push(prefix),
-            }
+            self.used.push(masked);
         }
         Ok(true)
     }
@@ -84,15 +80,14 @@ impl Entries {
         }
         let findings = self.findings();
         let is_complete = self.unread.count == 0 && !self.has_gap;
-        let list = List::new(self.v4, self.v6, is_complete, findings);
+        let list = List::new(self.used, is_complete, findings);
         if list.is_empty() {
             return Err(Refusal::Empty);
         }
-        if list.v4_addresses() > MAX_V4_ADDRESSES {
-            return Err(Refusal::CoversTooMuch(Family::V4));
-        }
-        if list.v6_addresses() > MAX_V6_ADDRESSES {
-            return Err(Refusal::CoversTooMuch(Family::V6));
+        for (family, most) in [(Family::V4, MAX_V4_ADDRESSES), (Family::V6, MAX_V6_ADDRESSES)] {
+            if list.addresses(family) > most {
+                return Err(Refusal::CoversTooMuch(family));
+            }
         }
         Ok(list)
     }

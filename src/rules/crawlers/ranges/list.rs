@@ -1,8 +1,8 @@
 //! A list of prefixes, and the check of a fresh copy against the copy in use.
 
-use std::{fmt, net::Ipv4Addr};
+use std::{fmt, net::IpAddr};
 
-use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use ipnet::IpNet;
 
 use crate::base::diagnostic::Diagnostic;
 
@@ -15,8 +15,8 @@ use super::{
 /// copies with the same addresses are equal, however they are written.
 #[derive(Clone, Debug)]
 pub struct List {
-    v4: Box<[Ipv4Net]>,
-    v6: Box<[Ipv6Net]>,
+    /// IPv4 first.
+    prefixes: Vec<IpNet>,
     /// Whether every entry was read. If not, an address that is not in the list may be in an entry
     /// that was not read.
     pub(crate) is_complete: bool,
@@ -70,67 +70,63 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
 }
 
 impl List {
-    pub(super) fn new(
-        v4: Vec<Ipv4Net>,
-        v6: Vec<Ipv6Net>,
-        is_complete: bool,
-        findings: Vec<Diagnostic>,
-    ) -> Self {
-        let (v4, v6) = (Ipv4Net::aggregate(&v4).into(), Ipv6Net::aggregate(&v6).into());
-        Self { v4, v6, is_complete, findings }
+    pub(super) fn new(all: Vec<IpNet>, is_complete: bool, findings: Vec<Diagnostic>) -> Self {
+        Self { prefixes: IpNet::aggregate(&all), is_complete, findings }
     }
 
     /// The prefixes, IPv4 first, in ascending order.
     pub fn prefixes(&self) -> impl Iterator<Item = IpNet> + '_ {
-        let v4 = self.v4.iter().copied().map(IpNet::V4);
-        v4.chain(self.v6.iter().copied().map(IpNet::V6))
+        self.prefixes.iter().copied()
     }
 
     /// The number of merged prefixes.
     pub fn len(&self) -> usize {
-        self.v4.len() + self.v6.len()
+        self.prefixes.len()
     }
 
     /// Whether there is no prefix. A list that [`read`](super::read) returns has at least one.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
+    pub fn is_empty(&self) -> bool {
+        self.prefixes.is_empty()
     }
 
     pub(crate) fn families(&self) -> Families {
-        Families { v4: !self.v4.is_empty(), v6: !self.v6.is_empty() }
+        let has = |family| self.of(family).next().is_some();
+        Families { v4: has(Family::V4), v6: has(Family::V6) }
     }
 
     /// Whether it has one or two single addresses, as many as an error message may quote.
     pub(crate) fn is_slight(&self) -> bool {
-        u128::from(self.v4_addresses()).saturating_add(self.v6_addresses()) <= 2
+        self.addresses(Family::V4).saturating_add(self.addresses(Family::V6)) <= 2
     }
 
-    pub(super) fn v4_addresses(&self) -> u64 {
-        self.v4.iter().map(|prefix| 1_u64 << (32 - prefix.prefix_len())).sum()
-    }
-
-    pub(super) fn v6_addresses(&self) -> u128 {
-        let counts =
-            self.v6.iter().map(|prefix| 1_u128.checked_shl(128 - u32::from(prefix.prefix_len())));
-        counts.fold(0, |sum, count| sum.saturating_add(count.unwrap_or(u128::MAX)))
+    /// The number of addresses of a family.
+    pub(super) fn addresses(&self, family: Family) -> u128 {
+        let counts = self.of(family).map(|prefix| {
+            let bits = prefix.max_prefix_len() - prefix.prefix_len();
+            1_u128.checked_shl(bits.into()).unwrap_or(u128::MAX)
+        });
+        counts.fold(0, u128::saturating_add)
     }
 
     /// The spans of the prefixes of a family, ascending.
     pub(super) fn spans(&self, family: Family) -> Vec<Span> {
-        let v4 = |address: Ipv4Addr| u128::from(u32::from(address));
-        let v4_span = |p: &Ipv4Net| Span { first: v4(p.network()), last: v4(p.broadcast()) };
-        let v6_span = |p: &Ipv6Net| Span { first: p.network().into(), last: p.broadcast().into() };
-        match family {
-            Family::V4 => self.v4.iter().map(v4_span).collect(),
-            Family::V6 => self.v6.iter().map(v6_span).collect(),
-        }
+        let number = |address: IpAddr| match address {
+            IpAddr::V4(address) => u128::from(u32::from(address)),
+            IpAddr::V6(address) => address.into(),
+        };
+        let span = |p: &IpNet| Span { first: number(p.network()), last: number(p.broadcast()) };
+        self.of(family).map(span).collect()
+    }
+
+    fn of(&self, family: Family) -> impl Iterator<Item = &IpNet> {
+        self.prefixes.iter().filter(move |prefix| prefix.addr().is_ipv4() == (family == Family::V4))
     }
 }
 
 /// Lists are equal if their addresses are; findings do not count.
 impl PartialEq for List {
     fn eq(&self, other: &Self) -> bool {
-        self.v4 == other.v4 && self.v6 == other.v6
+        self.prefixes == other.prefixes
     }
 }
 

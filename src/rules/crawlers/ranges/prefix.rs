@@ -1,8 +1,8 @@
 //! One entry of a list: an address, a prefix or a range, and whether it counts.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::{net::IpAddr, sync::LazyLock};
 
-use ipnet::{IpNet, Ipv4Net, Ipv4Subnets, Ipv6Net, Ipv6Subnets};
+use ipnet::{IpNet, Ipv4Net, Ipv4Subnets, Ipv6Subnets};
 
 use super::refusal::{WIDEST_V4, WIDEST_V6};
 
@@ -43,33 +43,20 @@ pub(super) fn parse(text: &str) -> Option<Vec<IpNet>> {
 /// The treatment of a prefix. RFC 6890's special-purpose addresses do not count, nor a prefix that
 /// contains some of them. In IPv6 only 2000::/3 is in use (RFC 4291 §2.4).
 pub(super) fn worth(prefix: IpNet) -> Worth {
-    match prefix {
-        IpNet::V4(prefix) => {
-            let special = SPECIAL_V4.map(|(octets, length)| v4(octets, length));
-            if special.iter().any(|special| special.contains(&prefix)) {
-                Worth::Ignore
-            } else if prefix.prefix_len() < WIDEST_V4 {
-                Worth::Refuse
-            } else if special.iter().any(|special| prefix.contains(special)) {
-                Worth::IgnoreMixed
-            } else {
-                Worth::Use
-            }
-        }
-        IpNet::V6(prefix) => {
-            let special = SPECIAL_V6.map(|(segments, length)| v6(segments, length));
-            let in_use = v6([0x2000, 0, 0], 3);
-            let is_outside = !in_use.contains(&prefix) && !prefix.contains(&in_use);
-            if is_outside || special.iter().any(|special| special.contains(&prefix)) {
-                Worth::Ignore
-            } else if prefix.prefix_len() < WIDEST_V6 {
-                Worth::Refuse
-            } else if special.iter().any(|special| prefix.contains(special)) {
-                Worth::IgnoreMixed
-            } else {
-                Worth::Use
-            }
-        }
+    let [v6_in_use, special @ ..] = &*BLOCKS;
+    let has = |outer: &IpNet, inner: &IpNet| outer.contains(inner);
+    let (widest, is_outside) = match prefix {
+        IpNet::V4(_) => (WIDEST_V4, false),
+        IpNet::V6(_) => (WIDEST_V6, !has(v6_in_use, &prefix) && !has(&prefix, v6_in_use)),
+    };
+    if is_outside || special.iter().any(|block| has(block, &prefix)) {
+        Worth::Ignore
+    } else if prefix.prefix_len() < widest {
+        Worth::Refuse
+    } else if special.iter().any(|block| has(&prefix, block)) {
+        Worth::IgnoreMixed
+    } else {
+        Worth::Use
     }
 }
 
@@ -85,38 +72,32 @@ pub(super) fn looks_meant(text: &str) -> bool {
     text.chars().all(is_of_addresses) && (count('.') >= 2 || count(':') >= 2)
 }
 
-const SPECIAL_V4: [([u8; 4], u8); 15] = [
-    ([0, 0, 0, 0], 8),       // this network
-    ([10, 0, 0, 0], 8),      // private
-    ([100, 64, 0, 0], 10),   // shared, behind a carrier's NAT
-    ([127, 0, 0, 0], 8),     // loopback
-    ([169, 254, 0, 0], 16),  // link-local
-    ([172, 16, 0, 0], 12),   // private
-    ([192, 0, 0, 0], 24),    // protocol assignments
-    ([192, 0, 2, 0], 24),    // documentation
-    ([192, 88, 99, 0], 24),  // 6to4 relays, gone
-    ([192, 168, 0, 0], 16),  // private
-    ([198, 18, 0, 0], 15),   // benchmarks
-    ([198, 51, 100, 0], 24), // documentation
-    ([203, 0, 113, 0], 24),  // documentation
-    ([224, 0, 0, 0], 4),     // multicast
-    ([240, 0, 0, 0], 4),     // reserved, broadcast
-];
-
-const SPECIAL_V6: [([u16; 3], u8); 4] = [
-    ([0x2001, 0, 0], 23),     // protocol assignments, Teredo
-    ([0x2001, 0xdb8, 0], 32), // documentation
-    ([0x2002, 0, 0], 16),     // 6to4
-    ([0x3fff, 0, 0], 20),     // documentation (RFC 9637)
-];
-
-fn v4(octets: [u8; 4], length: u8) -> Ipv4Net {
-    Ipv4Net::new_assert(Ipv4Addr::from(octets), length)
-}
-
-fn v6([a, b, c]: [u16; 3], length: u8) -> Ipv6Net {
-    Ipv6Net::new_assert(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0), length)
-}
+/// The IPv6 addresses in use, then those of a special purpose.
+static BLOCKS: LazyLock<[IpNet; 20]> = LazyLock::new(|| {
+    [
+        "2000::/3",        // in use
+        "0.0.0.0/8",       // this network
+        "10.0.0.0/8",      // private
+        "100.64.0.0/10",   // shared, behind a carrier's NAT
+        "127.0.0.0/8",     // loopback
+        "169.254.0.0/16",  // link-local
+        "172.16.0.0/12",   // private
+        "192.0.0.0/24",    // protocol assignments
+        "192.0.2.0/24",    // documentation
+        "192.88.99.0/24",  // 6to4 relays, gone
+        "192.168.0.0/16",  // private
+        "198.18.0.0/15",   // benchmarks
+        "198.51.100.0/24", // documentation
+        "203.0.113.0/24",  // documentation
+        "224.0.0.0/4",     // multicast
+        "240.0.0.0/4",     // reserved, broadcast
+        "2001::/23",       // protocol assignments, Teredo
+        "2001:db8::/32",   // documentation
+        "2002::/16",       // 6to4
+        "3fff::/20",       // documentation (RFC 9637)
+    ]
+    .map(|block| block.parse().expect("each is a prefix"))
+});
 
 fn address(text: &str) -> Option<IpAddr> {
     text.trim().parse().ok().map(|address: IpAddr| address.to_canonical())

@@ -10,7 +10,7 @@ pub const MAX_OCTETS: usize = 4 << 20;
 pub const MAX_PREFIXES: usize = 50_000;
 
 /// The most IPv4 addresses of a list: two /8.
-pub(super) const MAX_V4_ADDRESSES: u64 = 2 << 24;
+pub(super) const MAX_V4_ADDRESSES: u128 = 2 << 24;
 /// The most IPv6 addresses of a list: two /16.
 pub(super) const MAX_V6_ADDRESSES: u128 = 2 << 112;
 /// The most entries that are no addresses: one for this many that are.

@@ -29,7 +29,6 @@ words! {
 
 by_word!(AccessFormat);
 
-/// Reads a file, `stdout`, or a mapping with `file` and `format`.
 pub(super) fn read(fields: &Fields<'_>) -> Option<AccessLog> {
     let at = fields.take("access_log")?;
     if !at.is_map() {

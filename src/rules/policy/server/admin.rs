@@ -29,7 +29,6 @@ impl Admin {
     }
 }
 
-/// `127.0.0.1:9090`, `off`, or a mapping with `address`, `hosts` and `token_file`.
 pub(super) fn admin(fields: &Fields<'_>, listen: &[Listener]) -> Option<Admin> {
     let clashes = |address| {
         let listeners = listen.iter().map(|listener| listener.address);

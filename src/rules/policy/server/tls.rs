@@ -82,7 +82,6 @@ fn is_provable(host: &str) -> bool {
     host.parse::<IpAddr>().is_err() && host.contains('.') && !host.contains('_')
 }
 
-/// One of `certificate` (with `key`), `certificates` and `acme`.
 pub(super) fn tls(at: &At<'_>) -> Option<Tls> {
     let fields = at.fields()?;
     let found: Vec<&str> =
