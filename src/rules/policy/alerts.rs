@@ -6,8 +6,7 @@ use crate::base::{escape::shown, text::words};
 
 use super::{
     email::addresses,
-    fields::Fields,
-    setting::{Setting, by_word},
+    fields::{Fields, Setting, by_word},
     shape::At,
 };
 

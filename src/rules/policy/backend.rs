@@ -11,10 +11,9 @@ use crate::{
 };
 
 use super::{
-    fields::Fields,
+    fields::{Fields, by_word},
     http_fields::{self, Fault, HttpFields},
     origin::{self, Origin},
-    setting::by_word,
     shape::{At, duplicate},
     timeouts::{self, Timeouts},
     yaml::Value,
@@ -114,7 +113,7 @@ pub(super) fn read(site: &Fields<'_>, host: &str, server: &Timeouts) -> Option<(
         protocol: fields.get("protocol"),
         request_fields: request_fields(site),
         health: health(&fields.section("health")),
-        timeouts: timeouts::read_of_site(&site.section("timeouts"), server),
+        timeouts: timeouts::of_site(&site.section("timeouts"), server),
         underscore_fields: site.get("underscore_fields"),
         via: site.get("via"),
         probe_path: fields.read("probe_path", probe_path),

@@ -14,9 +14,8 @@ use crate::{
 use super::{
     catalogue_file::{self, Open, OtherFile},
     crawler_entries,
-    fields::Fields,
+    fields::{Fields, Setting},
     follow::{self, Following},
-    setting::Setting,
     shape::At,
 };
 

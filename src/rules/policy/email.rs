@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::base::{escape::shown, text::words};
 
 use super::{
+    fields::by_word,
     host::{self, Host, split_port},
-    setting::by_word,
     shape::At,
 };
 

@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     block::{self, Block},
-    fields::{Fields, defaults},
+    fields::{Fields, Setting, defaults},
     ladder::{self, Breaker, Ladder},
     mode::{Grace, Mode, OtherForms, PaceMode},
     names::Names,
@@ -22,7 +22,6 @@ use super::{
     places::Spot,
     rate_limits::{self, RateLimit},
     robots_txt::RobotsTxt,
-    setting::Setting,
     shape::At,
 };
 

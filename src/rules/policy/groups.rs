@@ -1,4 +1,4 @@
-//! The `groups` of a site's robots.txt: names and rules.
+//! The `groups` of a site's robots.txt: names, rules and other records.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use crate::{
 
 use super::{
     fields::Fields,
+    mode::Source,
     names::{Names, Selection, distinct},
-    other_records, pattern,
+    pattern,
     places::{GroupPlaces, Spot},
     shape::At,
-    source::Source,
     yaml::Value,
 };
 
@@ -48,7 +48,7 @@ impl Groups {
         places.rules.extend(rules(Directive::Disallow, "disallow", &fields, &mut group));
         warn_of_idle_disallow(&group, &places.rules, at);
         let delay = crawl_delay(&fields);
-        let others = other_records::read(&fields, true);
+        let others = records(&fields, true);
         for (spot, record) in delay.into_iter().chain(others) {
             if record.is_global() {
                 self.global_records.push(record);
@@ -211,4 +211,41 @@ fn crawl_delay(fields: &Fields<'_>) -> Option<(Spot, robots::Record)> {
         }
     };
     Some((Spot::from(&at), robots::Record::new("Crawl-delay", &seconds).ok()?))
+}
+
+/// Reads `records`, a list of `Name: value`, with the places of their names; `in_group` for those of
+/// a group.
+pub(super) fn records(fields: &Fields<'_>, in_group: bool) -> Vec<(Spot, robots::Record)> {
+    let mut records = Vec::new();
+    for item in fields.list("records") {
+        if let Value::Text(text) = &item.node.value {
+            let message = format!("'{}' is not a name with a value", shown(text));
+            item.refuse(message, "write '- Name: value'");
+            continue;
+        }
+        for (key, at) in item.entries() {
+            let Some(value) = at.as_written() else { continue };
+            match robots::Record::new(&key.text, &value) {
+                Ok(record) => {
+                    if let Some(finding) = record.check(in_group) {
+                        at.add(finding);
+                    }
+                    records.push((Spot { line: key.line, column: key.column }, record));
+                }
+                Err(finding) => {
+                    let is_rule = ["allow", "disallow", "user-agent"]
+                        .iter()
+                        .any(|name| key.text.eq_ignore_ascii_case(name));
+                    let finding = if is_rule {
+                        finding.help("write it as a group: 'groups' with 'user_agents' and rules")
+                    } else {
+                        finding
+                    };
+                    let message = format!("{}: {}", at.path, finding.message);
+                    at.sink.push(Diagnostic { message, ..finding.at(key.line, key.column) });
+                }
+            }
+        }
+    }
+    records
 }

@@ -19,7 +19,6 @@ pub use self::{
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
-    database::{ClickHouse, ClickHouseServer, Database},
     duration::parse as duration,
     email::{Email, MailTls},
     enforcement::{Enforcement, default_star_binds},
@@ -29,7 +28,7 @@ pub use self::{
     follow::{FollowedList, Following},
     host::{Host, host_in_url, split_port},
     ladder::{Breaker, Ladder},
-    mode::{Grace, Mode, OtherForms, PaceMode},
+    mode::{Grace, Mode, OtherForms, PaceMode, Source},
     names::Named,
     origin::Origin,
     overrides::{Override, Quiet},
@@ -43,19 +42,17 @@ pub use self::{
     robots_txt::{MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt},
     sections::Policy,
     server::{
-        AccessFormat, AccessLog, Acme, Admin, CertificateFiles, Decide, Limits, Listener, Server,
-        Tls, certificate_places,
+        AccessFormat, AccessLog, Acme, Admin, CertificateFiles, Decide, Listener, Server, Tls,
+        certificate_places,
     },
     share::Share,
-    sites::Site,
+    sites::{Site, Watch},
     size::text as size_text,
-    source::Source,
     spelling::{closest, suggestion},
     tag_rules::{MediaRange, StatusRange, TagRule},
     test::{Client, Expectation, Test, TestFailures},
-    timeouts::Timeouts,
-    violations::{ClientIp, Log, OnDamage, Violations},
-    watch::Watch,
+    timeouts::{Limits, Timeouts},
+    violations::{ClickHouse, ClickHouseServer, ClientIp, Database, Log, OnDamage, Violations},
     yaml::MAX_BYTES,
 };
 
@@ -66,11 +63,10 @@ mod yaml; // bytes -> a tree with lines and columns
 
 // One value.
 mod duration; // 30s, 24h
-mod fields; // the entries of a section, by the table of keys
+mod fields; // the entries of a section, by the table of keys, and the types of settings
 mod pattern; // a path pattern
 mod places; // the places of values, for findings about several of them
 mod rate; // requests in a time
-mod setting; // the types of settings, and how each is read
 mod shape; // a node of the tree with its place and its shape
 mod share; // a percentage
 
@@ -79,7 +75,6 @@ mod alerts; // the section `alerts`
 mod catalogue_file; // the files that belong to a policy, and the built-in catalogue
 mod catalogue_source; // the key `catalogue`, and all crawlers of a policy
 mod crawler_entries; // the section `crawlers`
-mod database; // violations.database and violations.clickhouse
 mod email; // the section `email`
 mod evidence; // the section `evidence`
 mod fleet; // the section `fleet`
@@ -87,7 +82,7 @@ mod follow; // catalogue.follow
 mod names; // names of crawlers, sets (the section `crawler_sets`) and purposes
 mod reports; // the section `reports`
 mod server; // the section `server`
-mod timeouts; // server.timeouts, and those of a site
+mod timeouts; // server.timeouts and server.limits, and the timeouts of a site
 mod violations; // the section `violations`
 
 // A site: where its requests go, and what it publishes.
@@ -96,18 +91,15 @@ mod groups; // the groups of robots.txt
 mod host; // a host of a site
 mod http_fields; // fields of HTTP messages
 mod origin; // the URL of an origin
-mod other_records; // lines of robots.txt that are no rules
 mod preferences; // the section `preferences`
 mod robots_txt; // the section `robots_txt`
-mod source; // the source of a site's rules
 mod tag_rules; // the section `robots_tag`
-mod watch; // the section `watch`
 
 // A site: the treatment of violations.
 mod block; // the answer to a refused request
 mod enforcement; // the section `enforcement`
 mod ladder; // how a crawler climbs and comes down, and when refusing stops
-mod mode; // off, log, throttle, block
+mod mode; // off, log, throttle, block, and the source of the rules
 mod overrides; // exceptions by crawler, crawlers without alerts
 mod people_first; // when crawlers make room for people
 mod rate_limits; // how many requests crawlers may send to the origin
@@ -122,4 +114,3 @@ mod restart; // the keys that take effect only at a start
 mod sections; // a validated policy: its sections
 mod sites; // the section `sites`
 mod size; // 500MiB, 2GiB
-mod wildcards; // hosts below wildcards with a file of their own

@@ -1,8 +1,8 @@
-//! The treatment of violations and of requests that come too soon.
+//! The words of settings of a site: the source of its rules, and the treatment of requests.
 
 use crate::base::text::words;
 
-use super::setting::by_word;
+use super::fields::by_word;
 
 words! {
     /// The treatment of a violation.
@@ -56,3 +56,19 @@ words! {
 }
 
 by_word!(Grace, Mode, OtherForms, PaceMode);
+
+words! {
+    /// The source of the rules that a site publishes.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Source {
+        /// The policy. The origin's own file is not fetched.
+        #[default]
+        Policy = "policy",
+        /// The origin's file, as it is.
+        Origin = "origin",
+        /// Both, merged by crawler.
+        Merge = "merge",
+    }
+}
+
+by_word!(Source);

@@ -10,11 +10,10 @@ use crate::{
 };
 
 use super::{
-    fields::Fields,
+    fields::{Fields, Setting},
     mode::Mode,
     names::{Named, Names, Selected},
     places::Spot,
-    setting::Setting,
     shape::At,
 };
 

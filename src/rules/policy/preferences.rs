@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    fields::Fields, names::Names, pattern, places::Spot, shape::At, source::Source, yaml::Value,
+    fields::Fields, mode::Source, names::Names, pattern, places::Spot, shape::At, yaml::Value,
 };
 
 /// What a site says about the use of its content.

@@ -2,7 +2,7 @@
 
 use crate::{base::escape::shown, formats::robots::Pace};
 
-use super::{setting::Setting, shape::At, yaml::Value};
+use super::{fields::Setting, shape::At, yaml::Value};
 
 impl Setting for Pace {
     fn read(at: &At<'_>) -> Option<Self> {

@@ -10,8 +10,12 @@ use crate::{
 };
 
 use super::{
-    fields::Fields, mode::PaceMode, names::Names, places::Spot, setting::Setting, shape::At,
-    source::Source, tag_rules,
+    fields::{Fields, Setting},
+    mode::{PaceMode, Source},
+    names::Names,
+    places::Spot,
+    shape::At,
+    tag_rules,
 };
 
 const HELP: &str = "write requests and a time, for example 1/10s or 10/1m, or how many may be at the \

@@ -9,15 +9,13 @@ use crate::{
 };
 
 use super::{
-    fields::{Fields, defaults},
-    groups::Groups,
+    fields::{Fields, Setting, defaults},
+    groups::{self, Groups},
     host::host_in_url,
+    mode::Source,
     names::Names,
-    other_records,
     places::GroupPlaces,
-    setting::Setting,
     shape::At,
-    source::Source,
 };
 
 /// The longest `cache_window`: 7 days. No decision depends on an edition or a fetch that is older.
@@ -109,7 +107,7 @@ pub(super) fn read(site: &Fields<'_>, host: &str, names: &Names<'_>) -> RobotsTx
     if robots_txt.source == Source::Origin {
         refuse_rules(&fields);
     }
-    let records = other_records::read(&fields, false);
+    let records = groups::records(&fields, false);
     robots_txt.file.records = records.into_iter().map(|(_, record)| record).collect();
     for at in fields.list("sitemaps") {
         let Some((template, record)) = sitemap(&at, host) else { continue };

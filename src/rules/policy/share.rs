@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::base::escape::shown;
 
-use super::{setting::Setting, shape::At, yaml::Value};
+use super::{fields::Setting, shape::At, yaml::Value};
 
 /// A part of a whole, in tenths of a per cent: 1 to 1000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

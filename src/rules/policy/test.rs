@@ -10,11 +10,10 @@ use crate::{
 
 use super::{
     duration,
-    fields::Fields,
+    fields::{Fields, Setting, by_word},
     host::{Host, split_port},
     names::Names,
     preferences,
-    setting::{Setting, by_word},
     shape::At,
     sites::Site,
     spelling::closest,

@@ -3,8 +3,7 @@
 use crate::base::text::words;
 
 use super::super::{
-    fields::Fields,
-    setting::{Setting, by_word},
+    fields::{Fields, Setting, by_word},
     violations::Log,
 };
 

@@ -2,14 +2,14 @@
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use super::super::{
-    fields::Fields,
-    host::{self, Host},
-    setting::Setting,
-    shape::At,
+use super::{
+    super::{
+        fields::{Fields, Setting},
+        host::{self, Host},
+        shape::At,
+    },
+    listener::{Listener, clash},
 };
-
-use super::listener::{Listener, clash};
 
 /// The admin listener.
 #[derive(Clone, Debug, PartialEq, Eq)]

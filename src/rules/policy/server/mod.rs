@@ -6,24 +6,20 @@ use ipnet::IpNet;
 
 use super::{
     fields::Fields,
-    timeouts::{self, Timeouts},
+    timeouts::{self, Limits, Timeouts},
 };
 
 use self::listener::clash;
 pub use self::{
     access_log::{AccessFormat, AccessLog},
     admin::Admin,
-    decide::Decide,
-    limits::Limits,
-    listener::Listener,
+    listener::{Decide, Listener},
     tls::{Acme, CertificateFiles, Tls, certificate_places},
 };
 
 mod access_log; // the log of all requests
 mod admin; // the admin listener
-mod decide; // the listener for other servers that ask
-mod limits; // what one client may take
-mod listener; // sockets that take requests
+mod listener; // sockets that take requests, or questions of other servers
 mod tls; // certificates of a listener
 
 /// The `server` section: listeners and their limits.
@@ -55,15 +51,15 @@ pub(super) fn read(fields: &Fields<'_>) -> Server {
         let others = others.chain(admin.as_ref().map(|admin| admin.address));
         clash(&others.chain([address]).collect::<Vec<_>>()) == Some(address)
     };
-    let decide = decide::read(fields, is_taken, &trusted_proxies);
+    let decide = listener::decide(fields, is_taken, &trusted_proxies);
     Server {
         listen,
         admin,
         decide,
         trusted_proxies,
         access_log: access_log::read(fields),
-        timeouts: timeouts::read(&fields.section("timeouts")),
-        limits: limits::read(&fields.section("limits")),
+        timeouts: timeouts::timeouts(&fields.section("timeouts")),
+        limits: timeouts::limits(&fields.section("limits")),
         threads: fields.find("threads"),
     }
 }

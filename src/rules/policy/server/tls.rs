@@ -6,11 +6,10 @@ use crate::{base::escape::shown, rules::keys};
 
 use super::super::{
     email,
-    fields::Fields,
+    fields::{Fields, Setting},
     findings::Sink,
     host::{self, Host, split_port},
     places::Spot,
-    setting::Setting,
     shape::At,
     sites::Site,
     yaml,
