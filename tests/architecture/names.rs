@@ -17,7 +17,7 @@ const BROTHERS: [(&str, &str, &str); 10] = [
         "a reader is named by its section",
     ),
     ("rules", "fleet server", "a section has its keys and its reader"),
-    ("rules", "decide enforcement limits overrides site", "a section and what enforces it"),
+    ("rules", "decide enforcement overrides site", "a section and what enforces it"),
     ("rules", "probe", "what probes found is one of the things that a decision looks at"),
     ("clients", "fetch", "a fetch of robots.txt"),
     ("serving", "record", "the record that the gate makes of a request"),

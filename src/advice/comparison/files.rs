@@ -50,7 +50,6 @@ pub fn files(site: Option<&str>, before: &RobotsTxt, after: &RobotsTxt) -> Compa
     comparison
 }
 
-/// The row without the lines of its rules.
 pub(super) fn without_lines(row: &Row) -> Row {
     let without = |state: &State| match state {
         State::Verdict(verdict) => State::Verdict(Verdict { line: None, ..verdict.clone() }),

@@ -296,7 +296,6 @@ impl<'r> Machine<'r> {
         Some(next)
     }
 
-    /// The state with these places.
     fn enter(&self, best: &[u32; 2], entered: impl Iterator<Item = u32>, escape: Escape) -> State {
         let (mut best, mut places) = (*best, Vec::new());
         for place in entered {

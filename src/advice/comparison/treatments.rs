@@ -38,7 +38,6 @@ pub(super) struct Meaning {
     pub(super) is_star: bool,
     /// The treatment of its violations: one word, or one for each standing.
     pub(super) action: String,
-    /// The strictest of these treatments.
     pub(super) strictest: Treatment,
     /// The pace that it has promised, at different times of the day.
     pub(super) paces: Vec<(u16, String)>,

@@ -4,7 +4,6 @@ use std::fmt;
 
 use super::layout::Style;
 
-/// A list of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum List {
     /// `enforcement.overrides`.

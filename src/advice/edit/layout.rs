@@ -29,9 +29,7 @@ pub(super) enum Content {
 /// How a list or a mapping is written. Two styles mean the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Style {
-    /// By indentation.
     Block,
-    /// In brackets.
     Flow,
 }
 
@@ -274,7 +272,6 @@ pub(super) fn line_after(text: &str, at: usize) -> usize {
     rest.find('\n').map_or(text.len(), |newline| at + newline + 1)
 }
 
-/// The end of a line, as the text has it.
 pub(super) fn line_end(text: &str) -> &'static str {
     let is_pair = text.find('\n').is_some_and(|at| text[..at].ends_with('\r'));
     if is_pair { "\r\n" } else { "\n" }

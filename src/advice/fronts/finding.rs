@@ -34,7 +34,6 @@ pub(crate) enum Expected {
     },
 }
 
-/// What came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     /// The status; 0 is no answer.
@@ -52,7 +51,6 @@ pub(crate) struct Finding {
     pub(crate) kind: AlertKind,
     /// What is wrong, as a clause.
     pub(crate) text: String,
-    /// The status that came.
     pub(crate) status: u16,
     /// The `Server` field that came.
     pub(crate) server: String,

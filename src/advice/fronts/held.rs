@@ -12,12 +12,10 @@ use super::{
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Held(BTreeMap<(String, Asker), Finding>);
 
-/// A finding that holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Trouble {
     pub(crate) site: String,
     pub(crate) target: String,
-    /// Those who met it.
     pub(crate) askers: Vec<String>,
     /// What the first of them met.
     pub(crate) finding: Finding,

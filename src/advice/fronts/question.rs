@@ -19,7 +19,6 @@ pub(crate) enum Asker {
     Crawler(String),
 }
 
-/// A target to ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
     /// The client whose name it uses.

@@ -17,7 +17,6 @@ use super::{
 
 type Map = BTreeMap<String, Value>;
 
-/// A whole file.
 #[derive(serde::Deserialize)]
 struct File {
     bots: Vec<Spanned<Map>>,

@@ -6,7 +6,6 @@ use super::{
     sequence::{Effect, Sequence},
 };
 
-/// A condition of a rewrite.
 struct Condition {
     place: String,
     line: String,

@@ -132,7 +132,6 @@ impl Lines {
         }
     }
 
-    /// A key with a list below it.
     fn list(&mut self, indent: &str, key: &str, items: &[Item]) {
         if items.is_empty() {
             return;
@@ -287,7 +286,6 @@ fn scalar(text: &str) -> String {
     if is_plain { text.to_owned() } else { quoted(text) }
 }
 
-/// A text in double quotes.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for character in text.chars() {

@@ -14,15 +14,12 @@ pub(super) struct Found {
     pub(super) at_end: bool,
 }
 
-/// A piece of such a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
     Text(String),
-    /// Any text.
     Star,
 }
 
-/// An expression, read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Expression {
     pub(super) found: Vec<Found>,

@@ -198,7 +198,6 @@ impl<'a> Lint<'a> {
     }
 }
 
-/// The requests of a pace in an hour.
 fn an_hour(pace: Pace) -> f64 {
     3_600.0 / pace.interval().as_secs_f64()
 }

@@ -150,7 +150,6 @@ fn spelling(subject: &Subject<'_>) -> Misreading {
     Some((rule.at, message, format!("write '{}'", shown(&normal))))
 }
 
-/// A pattern with a wildcard.
 fn wildcard(subject: &Subject<'_>) -> Misreading {
     let is_wild = |text: &str| text.contains('*') || text.ends_with('$');
     let is_found = |rule: &Ruled| rule.compiled.is_some() && is_wild(&rule.text);

@@ -103,7 +103,6 @@ impl Allowed {
     }
 }
 
-/// The codes in all comments.
 fn comments(lines: &[&[u8]]) -> Vec<Allowed> {
     let is_comment = |line: &[u8]| line.trim_ascii_start().starts_with(b"#");
     let is_content = |line: &[u8]| {

@@ -22,7 +22,6 @@ use super::findings::Findings;
 /// How many comparisons of rules are made for one site. 10,000 usual rules stay below.
 const MOST_COMPARED: u64 = 4_000_000;
 
-/// Where the rules are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     /// In a policy, with rules from this source.
@@ -178,7 +177,6 @@ impl<'a> Subject<'a> {
         !self.places.iter().any(|group| group.has_errors)
     }
 
-    /// All rules, with their numbers.
     pub(super) fn rules(&self) -> impl Iterator<Item = (usize, &Ruled)> {
         (1..).zip(&self.rules)
     }

@@ -76,7 +76,6 @@ fn explanation(key: &Key) -> String {
     format!("{first}{}. Value: {}. {absent}.", meaning.as_str(), value(key.shape))
 }
 
-/// A shape in words.
 fn value(shape: Shape) -> String {
     let either = |words: Vec<String>| match words.split_last() {
         Some((last, [])) => last.clone(),

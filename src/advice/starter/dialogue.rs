@@ -8,9 +8,7 @@ use super::{
 };
 
 pub(crate) struct Dialogue<'d> {
-    /// The answers.
     pub(crate) input: &'d mut dyn BufRead,
-    /// The questions.
     pub(crate) output: &'d mut dyn Write,
 }
 

@@ -76,7 +76,6 @@ impl Key {
         is_one_of_many.then(|| Self { network: None, ..self.clone() })
     }
 
-    /// The key of a confirmed crawler.
     #[cfg(test)]
     pub(super) fn of_confirmed(product_token: &str) -> Self {
         let product_token = Some(product_token.to_ascii_lowercase());

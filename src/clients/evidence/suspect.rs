@@ -19,7 +19,6 @@ pub(super) enum Doubt {
 /// The first of the implausible responses since the last good one.
 #[derive(Debug)]
 pub(super) struct Suspect<T> {
-    /// With its time.
     first: Option<(T, Instant)>,
 }
 
@@ -42,7 +41,6 @@ impl<T: PartialEq + Clone> Suspect<T> {
         self.first = None;
     }
 
-    /// Lets time pass.
     #[cfg(test)]
     pub(super) fn pass(&mut self, time: Duration) {
         if let Some((_, since)) = &mut self.first {

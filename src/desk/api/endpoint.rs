@@ -11,7 +11,6 @@ pub(super) struct Endpoint {
     /// Its name in programs that are made from the description.
     pub(super) name: &'static str,
     pub(super) summary: &'static str,
-    /// What its variable parts are.
     pub(super) parts: &'static [&'static str],
     pub(super) parameters: &'static [&'static str],
     pub(super) by: &'static [(&'static str, Dimension)],

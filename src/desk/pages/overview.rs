@@ -71,7 +71,6 @@ struct Counts {
     tiles: Vec<Tile>,
     over_time: OverTime,
     highlights: Vec<Part>,
-    /// Each with its treatment.
     crawlers: Vec<(crawlers::Row, String)>,
     all_crawlers: String,
     more_crawlers: String,

@@ -240,7 +240,6 @@ fn time(text: &str) -> Option<Timestamp> {
     text.parse().ok().or_else(day)
 }
 
-/// The violations on a page.
 const PAGE: usize = 100;
 /// The most names of which a page asks for the violations.
 const MOST_NAMES: usize = 20;

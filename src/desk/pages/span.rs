@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::link::Link;
 use crate::{base::escape::shown, review::report::Span};
 
-/// The spans, in days, and their names.
 const SPANS: [(i64, &str); 4] = [(1, "24 hours"), (7, "7 days"), (30, "30 days"), (90, "90 days")];
 const USUAL: i64 = 7;
 

@@ -2,7 +2,6 @@
 
 use super::line_pattern::{Token, Value};
 
-/// The parts of a pattern.
 pub(super) fn tokens(pattern: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut literal = Vec::new();

@@ -18,7 +18,6 @@ pub(crate) struct Entry<'l> {
     pub(crate) host: Option<Cow<'l, [u8]>>,
     /// The User-Agent; `None` for an absent or empty field.
     pub(crate) user_agent: Option<Cow<'l, [u8]>>,
-    /// The field X-Forwarded-For.
     pub(crate) forwarded_for: Option<Cow<'l, [u8]>>,
     /// The status of the response; 0 if it is unknown.
     pub(crate) status: u16,

@@ -11,7 +11,6 @@ use super::{
     w3c::Columns,
 };
 
-/// The names of formats, with what they are.
 pub(crate) const NAMES: [(&str, &str); 14] = [
     ("combined", "nginx and Apache: combined"),
     ("common", "the common log format"),
@@ -35,7 +34,6 @@ const VHOST: &str = r#"%v %h %l %u [%{common}t] "%r" %>s %b "%{Referer}i" "%{Use
 /// AWS documents more columns than a judgement needs; those behind the User-Agent are left out.
 const ALB: &str = r#"$type $time_iso8601 $elb $remote_addr $target $request_time $target_time $response_time $status $target_status $received $sent "$request" "$http_user_agent""#;
 
-/// The format of a log.
 #[derive(Clone, Debug)]
 pub(crate) struct Format {
     name: String,

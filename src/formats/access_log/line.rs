@@ -32,10 +32,8 @@ pub(crate) struct Line<'a> {
     pub(crate) method: Option<&'a str>,
     #[serde(serialize_with = "octets")]
     pub(crate) host: Option<&'a [u8]>,
-    /// The forwarded target.
     #[serde(serialize_with = "octets")]
     pub(crate) target: Option<&'a [u8]>,
-    /// The protocol of the client.
     pub(crate) protocol: Option<&'static str>,
     /// Whether the client used TLS on its connection to Beadle.
     pub(crate) tls: bool,
@@ -54,7 +52,6 @@ pub(crate) struct Line<'a> {
     pub(crate) class: Option<&'a str>,
     /// The judged name.
     pub(crate) product_token: Option<&'a str>,
-    /// The standing of the claim.
     pub(crate) standing: Option<&'a str>,
     /// The result of the rules.
     pub(crate) verdict: Option<&'a str>,
@@ -68,7 +65,6 @@ pub(crate) struct Line<'a> {
     pub(crate) origin: Option<SocketAddr>,
 }
 
-/// The JSON form.
 #[derive(Serialize)]
 struct Json<'a> {
     schema: u32,

@@ -8,7 +8,6 @@ use super::{
     unescape::unescape,
 };
 
-/// A compiled pattern.
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     pieces: Vec<Piece>,
@@ -23,23 +22,18 @@ struct Piece {
     end: End,
 }
 
-/// The end of a value.
 #[derive(Clone, Debug)]
 enum End {
-    /// The end of the line.
     Line,
     /// A literal that can't be in the value.
     Literal(Box<memmem::Finder<'static>>, Vec<u8>),
-    /// A single octet.
     Octet(u8),
     /// A literal that begins with a quote; in the value, a quote has a backslash before it.
     Quote(Vec<u8>),
 }
 
-/// A value of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    /// Not needed.
     Skip,
     Client,
     CommonTime,

@@ -42,7 +42,6 @@ pub(super) fn is_line(line: &[u8], combined: &Pattern) -> bool {
     }
 }
 
-/// The entry of a JSON line.
 pub(super) fn parse(line: &[u8]) -> Result<Entry<'static>, Fault> {
     let line: Line = match serde_json::from_slice(line) {
         Ok(line) => line,

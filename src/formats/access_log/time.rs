@@ -97,7 +97,6 @@ pub(super) fn epoch(bytes: &[u8]) -> Option<i64> {
     Timestamp::from_microsecond(time).ok().map(|_| time)
 }
 
-/// A time in any of these forms.
 pub(super) fn of_any_form(bytes: &[u8]) -> Option<i64> {
     if bytes.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
         return epoch(bytes);

@@ -16,7 +16,6 @@ pub(super) struct FieldLines {
     length: ContentLength,
     is_chunked: bool,
     switches: bool,
-    /// The lines so far.
     count: u32,
 }
 

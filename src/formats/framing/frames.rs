@@ -20,7 +20,6 @@ const END_HEADERS: u8 = 0x4;
 /// The most bodies that are followed at a time. A client may open fewer streams.
 const MOST_BODIES: usize = 1_024;
 
-/// The head of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     length: usize,

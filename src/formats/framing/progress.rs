@@ -48,7 +48,6 @@ impl Fault {
         }
     }
 
-    /// The status of the answer.
     pub(crate) const fn status(self) -> u16 {
         match self {
             Self::RequestLine | Self::Field | Self::Length | Self::Chunk => 400,

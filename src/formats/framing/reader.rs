@@ -12,7 +12,6 @@ use super::{
 pub(crate) struct Bounds {
     /// Octets, with the request line and line ends.
     pub(crate) octets: usize,
-    /// Field lines.
     pub(crate) fields: u32,
 }
 

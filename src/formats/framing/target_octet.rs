@@ -5,7 +5,6 @@
 /// The way of one octet of a target through an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetOctet {
-    /// It passes unchanged.
     Unchanged,
     /// It passes percent-encoded: it is in no URI (RFC 3986).
     Encoded,

@@ -25,7 +25,6 @@ pub(super) struct Question {
 /// What the answer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// The page itself.
     Page,
     /// The answer for a path that does not exist.
     Absence,

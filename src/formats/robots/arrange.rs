@@ -168,7 +168,6 @@ impl Names {
         }
     }
 
-    /// Notes that a name is placed.
     fn place(&mut self, name: usize) {
         self.is_placed[name] = true;
         for at in self.within[name].iter().map(|short| self.group[*short]) {

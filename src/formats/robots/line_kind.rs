@@ -13,14 +13,11 @@ pub(super) const GOOGLE_LINE: usize = 8 * 2083 - 1;
 /// The byte order mark of UTF-8.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineKind {
-    /// A user-agent line.
     UserAgent,
     /// An allow or disallow line.
     Rule(Directive),
-    /// An other record.
     Other,
 }
 
@@ -36,7 +33,6 @@ impl LineKind {
         }
     }
 
-    /// The kind in google/robotstxt.
     pub(super) fn of_google(name: &[u8]) -> Self {
         let begins = |keys: &[&str]| {
             keys.iter().any(|key| {

@@ -56,7 +56,6 @@ const DISALLOWED: Verdict<'static> =
 /// The most names in lists that a file has. Only a hostile file has more.
 const MOST_LISTED: usize = 1_000;
 
-/// A form that is disallowed.
 struct OtherForm<'a, T> {
     rule: &'a Rule,
     /// What is made of the form; `None` if the target has too many forms.

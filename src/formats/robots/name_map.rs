@@ -16,7 +16,6 @@ pub(super) struct NameKey {
 /// Values by name. Several forms of a name can lead to one value.
 #[derive(Clone, Debug)]
 pub(super) struct NameMap<T> {
-    /// Ordered by key.
     rows: Vec<(NameKey, T)>,
     /// The rows of each form. Most files have none but those of whole names.
     of_form: [Range<usize>; name::FORMS],
@@ -26,7 +25,6 @@ pub(super) struct NameMap<T> {
 }
 
 impl<T> NameMap<T> {
-    /// The map with these rows.
     pub(super) fn new(rows: BTreeMap<NameKey, T>) -> Self {
         let mut starts = [0; 4];
         for first in rows.keys().filter_map(|key| key.name.bytes().next()) {

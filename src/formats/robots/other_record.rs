@@ -45,7 +45,6 @@ pub struct Record {
 /// The comment behind a record that says a limit.
 pub(super) const LIMIT: &str = " # limit";
 
-/// A record with a known definition.
 struct Known {
     /// In lower case.
     name: &'static str,

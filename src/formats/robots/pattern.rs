@@ -56,7 +56,6 @@ pub enum Symbol {
 /// A literal between two stars.
 #[derive(Clone, Debug)]
 enum Segment {
-    /// A single octet.
     Octet(u8),
     /// Two or more octets: a prepared searcher, which stays fast if the first octet is frequent.
     Prepared(Box<memmem::Finder<'static>>),
@@ -189,7 +188,6 @@ impl Pattern {
         if text.is_empty() { "*".to_owned() } else { text }
     }
 
-    /// The pattern symbol by symbol.
     pub(crate) fn symbols(&self) -> Vec<Symbol> {
         let mut symbols = Vec::new();
         for (number, literal) in self.literals().enumerate() {

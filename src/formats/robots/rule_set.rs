@@ -28,9 +28,7 @@ const FEW: usize = 32;
 pub(super) struct RuleSet {
     /// The names as first written, each once.
     pub(super) tokens: Vec<Box<str>>,
-    /// The rules by rank.
     pub(super) rules: Vec<Ranked>,
-    /// The records that can set a pace.
     pub(super) paces: Vec<PaceRecord>,
     /// The records that state preferences.
     pub(super) usages: Vec<UsageRecord>,
@@ -246,7 +244,6 @@ const fn weight(rule: &Rule, specificity: u32) -> Weight {
     (Reverse(specificity), rule.directive)
 }
 
-/// The precedence of such a rule.
 pub(super) const fn precedence(rule: &Rule, specificity: u32) -> Precedence {
     (weight(rule, specificity), rule.line)
 }

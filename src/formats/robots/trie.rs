@@ -16,11 +16,9 @@ pub(super) struct Trie {
     nodes: Vec<Node>,
     /// The first octet of each node's label.
     firsts: Vec<u8>,
-    /// All labels.
     text: Vec<u8>,
 }
 
-/// A node of the tree.
 #[derive(Debug)]
 struct Node {
     /// The label in `text`.
@@ -33,13 +31,11 @@ struct Node {
     exact: u32,
 }
 
-/// A literal with its rule.
 pub(super) struct Literal<'a> {
     /// In normal form.
     pub(super) octets: &'a [u8],
     /// Whether the path has to end with it.
     pub(super) exact: bool,
-    /// The rank of its rule.
     pub(super) rank: u32,
 }
 

@@ -58,7 +58,6 @@ struct Table {
 /// A window with its rules.
 #[derive(Debug)]
 struct Slot {
-    /// The octets as a number.
     octets: u64,
     /// The number of the window among those of all tables.
     number: usize,
@@ -73,7 +72,6 @@ struct Slot {
 struct Window {
     /// The place of the width in [`WIDTHS`].
     width: usize,
-    /// The octets as a number.
     octets: u64,
 }
 

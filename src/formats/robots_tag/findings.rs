@@ -11,7 +11,6 @@ use crate::base::{diagnostic::Diagnostic, escape::shown};
 /// The most findings about one field. A hostile field has thousands of members.
 const MAX_FINDINGS: usize = 32;
 
-/// The findings so far.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<Diagnostic>);
 

@@ -13,7 +13,6 @@ use html5gum::{
 /// The place of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
-    /// In the head.
     Head,
     /// In a `noscript` of the head.
     Noscript,
@@ -159,7 +158,6 @@ impl TreeBuilder {
 enum Token {
     /// A start tag: its name, and its attributes as those of a `meta` element.
     Start(Vec<u8>, MetaTag),
-    /// An end tag.
     End(Vec<u8>),
     /// Text other than white space.
     Text,

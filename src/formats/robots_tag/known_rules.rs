@@ -107,7 +107,6 @@ pub(super) fn lookup(name: &str) -> Option<&'static KnownRule> {
     KNOWN.binary_search_by(|known| known.name.cmp(name)).ok().and_then(|at| KNOWN.get(at))
 }
 
-/// The known rule of a name in any case.
 pub(super) fn lookup_any_case(name: &str) -> Option<&'static KnownRule> {
     KNOWN.iter().find(|known| known.name.eq_ignore_ascii_case(name))
 }

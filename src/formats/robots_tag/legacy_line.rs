@@ -120,7 +120,6 @@ impl<'f> Line<'f> {
         }
     }
 
-    /// The tag of all lines.
     pub(super) fn finish(mut self) -> RobotsTag {
         self.end_date();
         let tag = RobotsTag::of_members(self.members);

@@ -103,7 +103,6 @@ struct Members<'f> {
 /// The member that comes next.
 struct Member<'m, 'f>(&'m mut Members<'f>);
 
-/// The rules of a member so far.
 struct Rules<'m, 'f, 'de> {
     members: &'m mut Members<'f>,
     scope: Scope,

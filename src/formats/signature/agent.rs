@@ -10,7 +10,6 @@ use super::{
     reason::Reason,
 };
 
-/// The field's name.
 pub(super) const FIELD: &str = "signature-agent";
 
 /// The path of the directory if the agent's URL has none
@@ -96,7 +95,6 @@ pub(super) enum Field {
 }
 
 impl Field {
-    /// Reads the field's value.
     pub(super) fn read(value: &[u8]) -> Result<Self, Reason> {
         let error = match fields::dictionary(value, Reason::SignatureAgentUnreadable) {
             Ok(members) => return Ok(Self::Members(members)),

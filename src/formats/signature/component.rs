@@ -7,7 +7,6 @@ use super::reason::Reason;
 /// The most components of a signature. Honest signers cover two to six.
 const MAX_COMPONENTS: usize = 32;
 
-/// A covered component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Component {
     /// The identifier as written in the signature base.
@@ -17,7 +16,6 @@ pub(super) struct Component {
     pub(super) of_request: bool,
 }
 
-/// The source of a component's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Method,
@@ -29,7 +27,6 @@ pub(super) enum Source {
     Query,
     /// A parameter of the query, by its percent-encoded name.
     QueryParam(String),
-    /// A whole field.
     Field(String),
     /// A member of a field that is a dictionary.
     Member {

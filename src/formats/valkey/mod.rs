@@ -12,7 +12,6 @@
 
 use std::fmt;
 
-/// The port of a server.
 const PORT: u16 = 6_379;
 const SENTINEL_PORT: u16 = 26_379;
 /// The most hosts of an address.

@@ -128,7 +128,6 @@ fn ntfy(event: &Event, topic: &str) -> Value {
     })
 }
 
-/// The letter with an event to these addresses.
 pub(super) fn letter(Message { id, event }: &Message, to: &[String]) -> Letter {
     let subject = format!("{}: {}", event.title(), event.summary);
     Letter { id: id.clone(), to: to.to_vec(), subject, text: letter_text(event), html: None }

@@ -28,7 +28,6 @@ const MOST_ATTEMPTS: u32 = 13;
 
 #[derive(Debug)]
 pub(super) enum News {
-    /// The receiver answered.
     Answered(Answer),
     /// The event with this id was accepted, collected or given up.
     Finished(String),

@@ -9,7 +9,6 @@ pub(super) const LONGEST: usize = 2_000;
 /// The address of a policy: HTTPS, or HTTP on this machine.
 #[derive(Clone)]
 pub struct Address {
-    /// With its secrets.
     pub(super) url: Url,
     shown: String,
 }

@@ -26,7 +26,6 @@ use crate::{
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
-    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -13,7 +13,6 @@ use super::{
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Conflict {
-    /// A stable code.
     pub(crate) code: &'static str,
     pub(crate) message: String,
     pub(crate) help: &'static str,

@@ -14,7 +14,6 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// The paths of the files.
     pub(crate) const PATHS: [&str; 3] = ["/robots.txt", "/ai.txt", "/.well-known/tdmrep.json"];
 
     /// The files from the answers to [`Self::PATHS`]. A page in the place of a file, as many sites
@@ -45,7 +44,6 @@ impl From<&enforce::Site> for Site {
     }
 }
 
-/// A page as it was answered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Page {
     pub(crate) url: String,

@@ -16,7 +16,6 @@ use crate::{
 
 use super::{signals::Signal, source_rules::RulesOf};
 
-/// A use of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Use {
@@ -94,7 +93,6 @@ impl Said {
         })
     }
 
-    /// What the rules of a source forbid.
     pub(super) fn of_source(source: &RulesOf) -> impl Iterator<Item = Self> {
         let place = if source.source == "meta" { "document" } else { "header field" };
         let forbids = |rule: &String| match rule.as_str() {

@@ -9,7 +9,6 @@ use crate::{
 
 use super::page::Page;
 
-/// The rules of one source.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct RulesOf {
     /// `Robots-Tag`, `X-Robots-Tag`, or `meta`.

@@ -64,7 +64,6 @@ pub(crate) struct Explanation {
     /// The whole reasoning as text.
     #[serde(skip)]
     pub(crate) lines: Vec<Line>,
-    /// The edition in force.
     #[serde(skip)]
     pub(crate) edition: String,
     /// The lines of that edition around the rule.
@@ -82,7 +81,6 @@ pub(crate) struct ClaimRow {
 /// An edition that counts for the decision.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct EditionRow {
-    /// The edition, by its hash.
     pub(crate) edition: String,
     /// The start of its time in force.
     pub(crate) from: String,

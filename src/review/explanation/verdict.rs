@@ -15,7 +15,6 @@ use crate::{
 pub(crate) struct VerdictRow {
     /// The target as the operator wrote it.
     pub(crate) target: String,
-    /// The path that is judged.
     pub(crate) path: String,
     /// The judged name.
     pub(crate) product_token: Option<String>,
@@ -25,7 +24,6 @@ pub(crate) struct VerdictRow {
     pub(crate) rule: Option<RuleRow>,
 }
 
-/// The rule that decides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RuleRow {
     /// `allow` or `disallow`.
@@ -98,7 +96,6 @@ pub(crate) fn group_lines(
     lines
 }
 
-/// A rule with its line and its octets.
 pub(crate) fn rule_text(robots::Match { rule, specificity }: &robots::Match<'_>) -> String {
     format!(
         "{}: {}   (robots.txt line {}, {specificity} octet{})",

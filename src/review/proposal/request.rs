@@ -35,8 +35,9 @@ pub(crate) enum Act {
         paths: Vec<String>,
         until: Option<Timestamp>,
     },
-    /// No alerts.
-    Quiet { until: Option<Timestamp> },
+    Quiet {
+        until: Option<Timestamp>,
+    },
     /// Nothing of all this: what was written for it is taken back.
     Nothing,
 }

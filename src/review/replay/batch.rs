@@ -55,7 +55,6 @@ pub(super) struct Faults {
     pub(super) example: (u64, String),
 }
 
-/// One request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     /// In microseconds since the Unix epoch.
@@ -203,7 +202,6 @@ impl Batch {
         text.get(start..start + span.length as usize).unwrap_or_default()
     }
 
-    /// The octets in memory.
     pub(super) fn octets(&self) -> usize {
         self.text.capacity() + self.arena.capacity() + self.rows.capacity() * size_of::<Row>()
     }

@@ -28,7 +28,6 @@ use super::{
 /// The User-Agents whose claims are kept: 5 MB.
 const KEPT_CLAIMS: usize = 16_384;
 
-/// What takes the records of violations.
 pub(crate) type TakeRecord<'a> = dyn FnMut(&Violation) -> io::Result<()> + 'a;
 
 /// Why a replay ended early.

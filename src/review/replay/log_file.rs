@@ -28,7 +28,6 @@ const HEAD: usize = 64 << 10;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// A log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A file, perhaps compressed by gzip or zstd.

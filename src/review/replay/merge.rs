@@ -27,7 +27,6 @@ pub(crate) const MOST_PENDING: usize = 128 << 20;
 /// The blocks of one log that wait.
 const AHEAD: usize = 4;
 
-/// Logs that are read as one.
 pub(crate) struct Logs {
     waiting: Vec<(usize, Log)>,
     open: Vec<Stream>,
@@ -113,7 +112,6 @@ impl Logs {
         formats
     }
 
-    /// The names of the logs, by their numbers.
     pub(super) fn names(&self) -> Arc<[String]> {
         Arc::clone(&self.names)
     }

@@ -91,7 +91,6 @@ pub(crate) struct Client<'a> {
     pub(crate) claimant: Claimant,
 }
 
-/// One day (UTC).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Day {
     pub(super) requests: u64,
@@ -200,7 +199,6 @@ impl Tally {
         *violations += 1;
     }
 
-    /// Adds the lines of a batch and its malformed ones.
     pub(super) fn add_lines(&mut self, batch: &Batch, log: &str) {
         self.lines += batch.lines;
         for Faults { code, count, example: (line, text) } in &batch.faults {
@@ -295,7 +293,6 @@ impl Tally {
 }
 
 impl Crawler {
-    /// The requests with a verdict.
     pub(super) const fn of(&self, verdict: Verdict) -> u64 {
         self.verdicts[verdict as usize]
     }

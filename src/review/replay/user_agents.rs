@@ -22,7 +22,6 @@ pub(super) struct Clients {
 /// What is known about a User-Agent.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// The fields of its requests.
     pub(super) fields: HeaderMap,
     /// The number of the host for which it is a person; 0 for none.
     pub(super) person_at: u32,

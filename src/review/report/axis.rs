@@ -52,7 +52,6 @@ impl Axis {
         self.count
     }
 
-    /// The bar of a time.
     pub(crate) fn bar(&self, time: Timestamp) -> Option<usize> {
         let at = (time.as_millisecond() - self.first).div_euclid(self.step);
         usize::try_from(at).ok().filter(|&at| at < self.count)

@@ -10,7 +10,6 @@ pub(crate) struct Document {
     pub(crate) sections: Vec<Section>,
 }
 
-/// A part of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Section {
     pub(crate) heading: String,
@@ -36,7 +35,6 @@ pub(crate) enum Cell {
     Text(String),
     /// A rule or a path, shown letter by letter.
     Code(String),
-    /// A number, to the right.
     Number(String),
     /// A part of a whole as a bar, the first to go where the room is small.
     Bar(u64, u64),

@@ -25,7 +25,6 @@ const NETWORKS: usize = 5;
 pub(crate) struct Impostors {
     /// The crawler whose name they use.
     pub(crate) product_token: String,
-    /// Their requests in the span.
     pub(crate) requests: u64,
     pub(crate) violations: u64,
     /// The first hour in which some came, as far as counts are kept.

@@ -6,7 +6,6 @@ use super::{
     number::grouped,
 };
 
-/// The columns of a bar.
 const BAR: usize = 12;
 
 pub(crate) fn markdown(document: &Document) -> String {

@@ -9,7 +9,6 @@ use super::{
     number::grouped,
 };
 
-/// The columns of a bar.
 const BAR: usize = 16;
 /// The fewest columns of names; where they have less, charts go.
 const LEAST_NAME: usize = 14;

@@ -41,7 +41,6 @@ pub(crate) enum Found {
 /// A fact that is not as expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// The key of the test.
     pub(crate) key: String,
     pub(crate) expected: String,
     pub(crate) found: String,

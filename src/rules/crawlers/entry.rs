@@ -121,7 +121,6 @@ impl Entry {
 /// The followed list that an entry comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// The URL of the list.
     pub(crate) url: String,
     /// Whether the operator has accepted the name. Requests with another one are recorded, and never
     /// refused.

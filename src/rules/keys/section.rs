@@ -24,7 +24,6 @@ pub struct Key {
     pub meaning: &'static str,
 }
 
-/// A section without keys.
 pub(super) const fn section(path: &'static str) -> Section {
     Section { path, keys: &[], one_of: &[] }
 }
@@ -35,7 +34,6 @@ pub(super) const fn key(name: &'static str, shape: Shape, absent: Absent) -> Key
 }
 
 impl Key {
-    /// The key with its meaning.
     pub(super) const fn means(self, meaning: &'static str) -> Self {
         Self { meaning, ..self }
     }
@@ -130,7 +128,6 @@ pub struct Form {
 }
 
 impl Section {
-    /// The section with these keys.
     pub(super) const fn keys(self, keys: &'static [Key]) -> Self {
         Self { keys, ..self }
     }

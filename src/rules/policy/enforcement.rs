@@ -68,7 +68,7 @@ pub(super) fn read(fields: &Fields<'_>, robots_txt: &RobotsTxt, names: &Names<'_
         at.add(warning.help("set 'mode: ladder', or remove this"));
     }
     let enforcement = Enforcement {
-        at: Spot::from(fields.take("mode").as_ref().unwrap_or_else(|| &fields.at)),
+        at: Spot::from(fields.take("mode").as_ref().unwrap_or(&fields.at)),
         mode: Mode::from_word(mode).unwrap_or(Mode::Log),
         ladder: is_on_ladder.then_some(ladder),
         breaker: breaker(fields, is_on_ladder),

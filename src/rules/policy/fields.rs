@@ -24,7 +24,7 @@ use super::{
     shape::{At, join},
     size,
     spelling::{closest, contained},
-    yaml::{self, Key, Node, Value},
+    yaml::{Key, Node, Value},
 };
 
 /// What stands for a section that is not there.

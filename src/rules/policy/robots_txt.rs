@@ -95,7 +95,7 @@ fn settings(fields: &Fields<'_>) -> RobotsTxt {
 pub(super) fn read(site: &Fields<'_>, host: &str, names: &Names<'_>) -> RobotsTxt {
     let section = site.take("robots_txt");
     let fields = site.section("robots_txt");
-    let at = section.as_ref().unwrap_or_else(|| &site.at);
+    let at = section.as_ref().unwrap_or(&site.at);
     let mut robots_txt = settings(&fields);
     if let Some(at) = fields.take("cache_window")
         && robots_txt.cache_window < robots_txt.max_age

@@ -36,7 +36,6 @@ pub(super) struct State {
     pub(super) roster: Roster,
     statements: Statements,
     pub(super) cursor: Position,
-    /// The periods as the publisher has them.
     given: Periods,
     /// The shift by which they were converted.
     given_by: Shift,

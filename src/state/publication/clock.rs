@@ -69,7 +69,6 @@ struct State {
     set_backs: u64,
 }
 
-/// Several leaps as one.
 #[derive(Clone, Copy, Debug)]
 struct Leaps {
     total: Duration,

@@ -43,7 +43,6 @@ pub(super) struct Wildcards {
 }
 
 impl Wildcards {
-    /// Starts the task.
     pub(super) fn start(clients: &Clients, policies: watch::Receiver<Arc<Policy>>) -> Self {
         let (asked, hosts) = mpsc::channel(WAITING);
         let (sender, found) = mpsc::channel(1);

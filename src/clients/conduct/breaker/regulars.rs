@@ -70,7 +70,6 @@ impl Regulars {
         self.crawlers.retain(|_, span| span.is_long(now));
     }
 
-    /// The number of networks.
     #[cfg(test)]
     pub(super) fn networks(&self) -> usize {
         self.networks.len()

@@ -79,7 +79,6 @@ struct Counts {
 }
 
 impl Window {
-    /// The number of slices.
     #[cfg(test)]
     pub(super) fn slices(&self) -> usize {
         self.slices.len()

@@ -22,7 +22,6 @@ const MOST_FINDINGS: usize = 200;
 
 #[derive(Default)]
 pub(super) struct OnDisk {
-    /// Its name in findings.
     name: String,
     pub(super) is_in_force: bool,
     /// Whether it is good or bad news.

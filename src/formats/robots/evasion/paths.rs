@@ -76,7 +76,6 @@ impl Paths {
         folded
     }
 
-    /// The length of the longest path.
     pub(super) fn longest(&self) -> usize {
         self.places.iter().map(|place| place.range.len()).max().unwrap_or_default()
     }

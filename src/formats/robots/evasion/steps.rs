@@ -46,7 +46,6 @@ impl Steps {
     pub(crate) const DROP_AUTHORITY: Self = Self(1 << 8);
     /// Without a `?` that nothing follows.
     pub(crate) const DROP_EMPTY_QUERY: Self = Self(1 << 11);
-    /// Slashes in a row as one.
     pub(crate) const MERGE_SLASHES: Self = Self(1 << 5);
     /// Dot segments out of the root, and back by the name of its folder.
     pub(crate) const LEAVE_ROOT: Self = Self(1 << 7);

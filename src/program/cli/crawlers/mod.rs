@@ -47,7 +47,6 @@ enum Verb {
     Identify {
         #[command(flatten)]
         source: Source,
-        /// Output format.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
@@ -58,7 +57,6 @@ enum Verb {
         purpose: Option<String>,
         #[command(flatten)]
         source: Source,
-        /// Output format.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
@@ -69,7 +67,6 @@ enum Verb {
         name: String,
         #[command(flatten)]
         source: Source,
-        /// Output format.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
@@ -242,7 +239,6 @@ struct ScoreArgs {
     config: ConfigFile,
     #[command(flatten)]
     scope: Scope,
-    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -271,7 +267,6 @@ struct ImpostorsArgs {
     config: ConfigFile,
     #[command(flatten)]
     scope: Scope,
-    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

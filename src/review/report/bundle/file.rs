@@ -36,7 +36,6 @@ pub(super) fn of_edition(site: &str, edition: &str) -> String {
     format!("robots/{site}/{edition}.txt")
 }
 
-/// A value as readable JSON.
 pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(value).expect("memory takes all, and keys are texts");
     text.push(b'\n');

@@ -42,7 +42,6 @@ pub(crate) struct Bundle {
     pub(crate) are_editions_cut: bool,
 }
 
-/// The name of a bundle's file.
 pub(crate) fn file_name(product_token: &str) -> String {
     let safe = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let token: String = product_token.chars().map(safe).collect();

@@ -21,7 +21,6 @@ pub(super) struct Row {
     pub(super) site: String,
     pub(super) edition: String,
     pub(super) sha256: String,
-    /// The file in the bundle.
     pub(super) file: String,
     /// The source of the rules: `policy`, `origin` or `merge`.
     pub(super) source: String,
@@ -122,7 +121,6 @@ impl<'a> History<'a> {
     }
 }
 
-/// The editions that a record names.
 fn named(record: &Violation) -> impl Iterator<Item = &str> {
     let read = record.robots_read.edition.as_deref();
     let broken = record.robots.edition.as_str();

@@ -96,7 +96,6 @@ impl Manifest {
         }
     }
 
-    /// The manifest of these files, and its hash, as files.
     pub(super) fn close(mut self, files: &[File]) -> [File; 2] {
         let entry = |(name, bytes): &File| Entry {
             name: name.clone(),

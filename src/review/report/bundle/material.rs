@@ -16,7 +16,6 @@ pub(crate) const MAX_RECORDS: usize = 100_000;
 /// What a bundle is about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
-    /// The product token, as records have it.
     pub(crate) product_token: &'a str,
     /// The only site, as records have it.
     pub(crate) site: Option<&'a str>,
@@ -40,20 +39,17 @@ pub(crate) struct Material<'a> {
     pub(crate) is_cut: bool,
     /// The counts by hour of the span; `None` where the database has none.
     pub(crate) counts: Option<Counts>,
-    /// The sites of the policy.
     pub(crate) sites: Vec<Served<'a>>,
     /// The editions of all sites, one for each period in force.
     pub(crate) editions: Vec<Edition>,
     /// The fetches of robots.txt.
     pub(crate) fetches: Vec<Fetch>,
-    /// The jumps of the clock.
     pub(crate) leaps: Vec<ClockLeap>,
 }
 
 /// A site of the policy.
 #[derive(Debug)]
 pub(crate) struct Served<'a> {
-    /// Its settings.
     pub(crate) site: &'a policy::Site,
     /// The sites that its hosts belonged to before.
     pub(crate) inherited: Vec<Stay<'a>>,

@@ -11,13 +11,11 @@ use crate::{records::record::Violation, rules::crawlers::Crawler};
 pub(super) struct Standings {
     /// The records by standing and kind of evidence.
     pub(super) counts: Vec<Count>,
-    /// The same by network.
     pub(super) networks: Vec<Count>,
     /// What the operator publishes, as the catalogue has it. Beadle checks requests against it.
     pub(super) published: Published,
 }
 
-/// The records of one standing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Count {
     /// The network, where networks are told apart.

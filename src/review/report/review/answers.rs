@@ -21,10 +21,8 @@ const MOST_PATHS: usize = 1_000;
 /// The paths of the time before among which they are looked for.
 pub(super) const MOST_PATHS_BEFORE: usize = 100_000;
 
-/// The answers of the database.
 #[derive(Clone, Debug)]
 pub(crate) struct Answers {
-    /// The span of time.
     pub(crate) span: Span,
     /// The only site that was asked for.
     pub(crate) site: Option<String>,
@@ -47,7 +45,6 @@ pub(crate) struct Period {
     pub(crate) rules: Vec<Counted>,
     /// The paths with the most violations, up to a bound.
     pub(crate) paths: Vec<Place>,
-    /// The requests of people.
     pub(crate) people: u64,
     /// The visits of people that operators of crawlers sent.
     pub(crate) referrals: Vec<Referral>,

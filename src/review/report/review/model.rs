@@ -53,7 +53,6 @@ pub(crate) struct CrawlerRow<'c> {
     pub(crate) product_token: Text,
     /// Who the requests count for: the crawler, or its impostors.
     pub(crate) claimant: Claimant,
-    /// Its entry in the catalogue.
     pub(crate) entry: Option<&'c Crawler>,
     pub(crate) now: Tally,
     pub(crate) before: Tally,

@@ -12,7 +12,6 @@ use crate::{
     },
 };
 
-/// The scorecard as a document.
 pub(crate) fn document(score: &Score) -> Document {
     let span = &score.span;
     let length = span.length();

@@ -26,7 +26,6 @@ pub(crate) struct Score {
     pub(crate) site: Option<String>,
     pub(crate) product_token: String,
     pub(super) operator: Option<String>,
-    /// Its purpose in the catalogue.
     pub(super) purpose: Option<Purpose>,
     pub(crate) now: Tally,
     pub(super) before: Tally,

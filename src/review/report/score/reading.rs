@@ -32,7 +32,6 @@ pub(super) struct Read {
     pub(super) span: Span,
     /// The counts of both spans by [`READ_BY`].
     pub(super) counts: Vec<Counted>,
-    /// The latest fetches.
     pub(super) fetches: Vec<Fetch>,
     /// The editions that were in force in both spans.
     pub(super) editions: Vec<Edition>,
@@ -41,7 +40,6 @@ pub(super) struct Read {
 /// How a crawler reads robots.txt, under any name that it obeys there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Fetches in the span.
     pub(super) fetches: u64,
     /// Hours of the span with a fetch.
     pub(super) hours: u64,
@@ -55,7 +53,6 @@ pub(super) struct Reading {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Following {
     pub(super) site: Text,
-    /// The new edition.
     pub(super) edition: Text,
     /// The time of the change.
     pub(super) from: Timestamp,
@@ -66,7 +63,6 @@ pub(super) struct Following {
     pub(super) hours: Option<u64>,
 }
 
-/// A fetch, to the hour.
 struct Fetched<'a> {
     hour: Hour,
     site: &'a Text,

@@ -48,7 +48,6 @@ pub(crate) fn absence(id: &str, retention: Option<Duration>, now: Timestamp) -> 
     }
 }
 
-/// The time at which an id was made.
 fn time(id: &str) -> Option<Timestamp> {
     let id = Uuid::try_parse(id).ok().filter(|id| id.get_version_num() == 7)?;
     let (seconds, nanoseconds) = id.get_timestamp()?.to_unix();

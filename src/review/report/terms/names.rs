@@ -147,7 +147,6 @@ impl Names<'_> {
         }
     }
 
-    /// The purpose that records name.
     pub(crate) fn purpose(&self, recorded: &impl Recorded, text: &str) -> Result<String, Refusal> {
         let lower = text.to_ascii_lowercase();
         if Purpose::from_word(&lower).is_some() {
@@ -171,7 +170,6 @@ impl Names<'_> {
         }
     }
 
-    /// The sites with their hosts.
     fn sites(&self) -> Vec<(&str, Vec<Host>)> {
         match self.0 {
             Rules::Policy(policy) => {

@@ -39,7 +39,6 @@ struct Address<'d> {
     is_expected: bool,
 }
 
-/// The place of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Inside an array.
@@ -59,7 +58,6 @@ impl<'d> Reader<'_, 'd> {
         Ok(())
     }
 
-    /// Reads what is inside a value.
     fn value(&mut self, value: &'d Value, place: Place) -> Result<(), Refusal> {
         match value {
             Value::Array(items) => items.iter().try_for_each(|item| match item {

@@ -99,7 +99,6 @@ impl List {
         self.addresses(Family::V4).saturating_add(self.addresses(Family::V6)) <= 2
     }
 
-    /// The number of addresses of a family.
     pub(super) fn addresses(&self, family: Family) -> u128 {
         let counts = self.of(family).map(|prefix| {
             let bits = prefix.max_prefix_len() - prefix.prefix_len();

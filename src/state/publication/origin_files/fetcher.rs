@@ -86,7 +86,6 @@ impl Fetcher {
         Self { clients, hosts: Arc::new(hosts), deadline: fetch::DEADLINE }
     }
 
-    /// The fetcher with another deadline.
     #[cfg(test)]
     pub(super) fn within(self, deadline: Duration) -> Self {
         Self { deadline, ..self }

@@ -51,7 +51,6 @@ impl<'a> Bench<'a> {
         self.editions.get(row.file.as_str())
     }
 
-    /// An edition of a site, by its name.
     pub(super) fn edition(&self, site: &str, id: &str) -> Option<&Edition> {
         self.rows(site).find(|row| row.edition == id).and_then(|row| self.edition_of(row))
     }

@@ -4,12 +4,10 @@ use crate::base::text::words;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// How grave it is.
     pub(crate) status: Status,
     pub(crate) file: String,
     /// The line of the file, from 1.
     pub(crate) line: Option<u64>,
-    /// The id of the record.
     pub(crate) id: Option<String>,
     /// What was found: a sentence, or the field that differs.
     pub(crate) what: String,
@@ -20,7 +18,6 @@ pub(crate) struct Finding {
 }
 
 words! {
-    /// The gravity of a finding.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) enum Status {
         /// The bundle is not as it was made.

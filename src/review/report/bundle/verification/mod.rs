@@ -111,7 +111,6 @@ pub(crate) fn verify(unpacked: Unpacked) -> Verification {
     verification
 }
 
-/// The records with their lines, and the lines that are none.
 fn records(lines: &[u8]) -> (Vec<(u64, Violation)>, Vec<u64>) {
     let (mut records, mut unreadable) = (Vec::new(), Vec::new());
     for (line, number) in file::lines_of(lines).zip(1..) {
@@ -166,7 +165,6 @@ fn check_editions(
     }
 }
 
-/// Checks that the counts are those of the records.
 fn check_counts(
     manifest: &Manifest,
     records: &[(u64, Violation)],
