@@ -387,7 +387,12 @@ fn pages_and_answers_about_a_crawler_are_the_same_with_and_without_impostors() {
         "/api/v1/paths?crawler=GPTBot",
         "/api/v1/networks?crawler=GPTBot",
     ] {
-        assert_eq!(api(&with, path), api(&without, path), "{path}");
+        let [with, without] = [&with, &without].map(|beadle| {
+            let mut answer = api(beadle, path);
+            answer["until"].take(); // the second of the request
+            answer
+        });
+        assert_eq!(with, without, "{path}");
     }
     let counts = api(&with, "/api/v1/counts?by=crawler&crawler=GPTBot");
     let rows = counts["counts"].as_array().expect("rows");
