@@ -22,7 +22,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     ("serving", &["gate", "edge", "proxy", "decide"], 8_547),
     ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 11_009),
     ("desk", &["admin", "pages", "api"], 9_387),
-    ("program", &["console", "service", "cli"], 9_593),
+    ("program", &["console", "service", "cli"], 9_634),
 ];
 
 /// The rooms of the base; every room may use them.

@@ -28,6 +28,7 @@ enum Verb {
     Test {
         #[command(flatten)]
         config: ConfigFile,
+        /// Output format.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },

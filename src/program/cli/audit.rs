@@ -42,6 +42,7 @@ const MAX_PAGE: usize = 4 << 20;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
+    /// The pages.
     #[arg(value_name = "URL", required = true)]
     urls: Vec<String>,
     /// The crawler, by its product token. The requests carry its name, and that of Beadle.
@@ -57,6 +58,7 @@ pub(super) struct Args {
     #[arg(long = "purpose", value_name = "PURPOSE", requires = "matrix",
         add = ArgValueCompleter::new(completions::purposes))]
     purposes: Vec<String>,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -68,6 +70,7 @@ enum Format {
     Text,
     /// One JSON object per page, or per page and crawler.
     Json,
+    /// One HTML file.
     Html,
 }
 

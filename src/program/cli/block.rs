@@ -37,6 +37,7 @@ struct Common {
     /// Ask nothing; write.
     #[arg(long, short)]
     yes: bool,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -59,6 +60,7 @@ struct Common {
 pub(super) struct BlockArgs {
     #[command(flatten)]
     common: Common,
+    /// The mode.
     #[arg(long, value_name = "MODE", default_value = "block", value_parser = mode)]
     mode: Mode,
     /// Close this path for the crawler in robots.txt too.

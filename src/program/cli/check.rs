@@ -59,6 +59,7 @@ pub(super) struct Args {
     /// Ask each origin for forms of its origin.probe_path: 40 requests at most.
     #[arg(long, requires = "online")]
     probe: bool,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -33,6 +33,7 @@ pub(super) struct Args {
     /// Before: a policy file, a robots.txt or its URL, an edition, or `policy`.
     #[arg(value_name = "A")]
     before: String,
+    /// After, in any of the forms of A.
     #[arg(value_name = "B")]
     after: String,
     #[command(flatten)]
@@ -41,6 +42,7 @@ pub(super) struct Args {
     /// is compared with a file.
     #[arg(long, value_name = "HOST")]
     site: Option<String>,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

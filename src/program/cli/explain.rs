@@ -43,6 +43,7 @@ use crate::{
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
+    /// The User-Agent of the request.
     #[arg(long, short = 'A', value_name = "UA", conflicts_with = "robots_txt")]
     user_agent: Option<String>,
     /// The client's address. It is compared with the fetched address lists (evidence.folder in the
@@ -52,6 +53,7 @@ pub(super) struct Args {
     /// A robots.txt to use instead of a policy.
     #[arg(long, value_name = "FILE")]
     robots_txt: Option<PathBuf>,
+    /// The crawler, by its product token.
     #[arg(long, short = 't', value_name = "TOKEN", add = ArgValueCompleter::new(completions::tokens))]
     product_token: Option<String>,
     /// Read the robots.txt as leniently as Google's parser.
@@ -60,6 +62,7 @@ pub(super) struct Args {
     /// URLs or paths.
     #[arg(value_name = "URL", required = true)]
     targets: Vec<String>,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

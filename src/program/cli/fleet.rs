@@ -26,6 +26,7 @@ use crate::{
 pub(super) struct Args {
     #[command(flatten)]
     config: ConfigFile,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -20,6 +20,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Args {
+    /// The folder of the pages.
     #[arg(value_name = "DIRECTORY")]
     folder: PathBuf,
 }

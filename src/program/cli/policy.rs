@@ -51,6 +51,7 @@ enum Verb {
         /// Most policies to list (default: 20 in text, else all).
         #[arg(long, short = 'n', value_name = "N")]
         limit: Option<usize>,
+        /// Output format.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },

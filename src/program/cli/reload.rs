@@ -36,6 +36,7 @@ const MAX_ANSWER: usize = 4 << 20;
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) config: ConfigFile,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
 }

@@ -32,6 +32,7 @@ use crate::{
 pub(super) struct Args {
     #[command(flatten)]
     database: Database,
+    /// Output format.
     #[arg(long, value_enum, default_value_t, global = true)]
     format: Format,
     #[command(subcommand)]
@@ -50,6 +51,7 @@ enum Verb {
     /// The copy has every violation that the server counts as stored at this moment, also those that
     /// are only in the -wal file. It is checked before it gets its name.
     Backup {
+        /// The file of the copy.
         file: PathBuf,
         /// Replace the file if it exists.
         #[arg(long)]
@@ -195,6 +197,7 @@ fn shown_name(table: &Table) -> String {
     escape::text(table.name.as_bytes())
 }
 
+/// The mode of a copy, as of the database.
 const MODE: u32 = 0o640;
 /// More than SQLite needs to finish a copy.
 const MARGIN: u64 = 1 << 20;

@@ -44,6 +44,7 @@ pub(super) struct Args {
     /// List the known rules and the operators that document them.
     #[arg(long, conflicts_with_all = ["product_token", "html"])]
     rules: bool,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

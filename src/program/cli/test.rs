@@ -31,6 +31,7 @@ pub(super) struct Args {
     files: Vec<PathBuf>,
     #[command(flatten)]
     config: ConfigFile,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -41,6 +41,7 @@ const PROGRAM: &str = "beadle";
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
+    /// The shell.
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -180,6 +180,7 @@ async fn fetch(remote: &mut Remote) -> Result<Document, Failure> {
     }
 }
 
+/// A good policy with its warnings and notes.
 pub(crate) fn good(read: PolicyRead) -> Result<(Policy, Vec<Diagnostic>), Error> {
     let PolicyRead { policy, mut findings, .. } = read;
     if let Some(policy) = policy {

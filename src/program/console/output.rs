@@ -8,6 +8,7 @@ use std::{
 
 use crate::{base::escape, program::console::exit::Error};
 
+/// The output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     /// Text for people.

@@ -37,6 +37,7 @@ pub(super) struct Args {
     files: Vec<PathBuf>,
     #[command(flatten)]
     source: Source,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -60,6 +61,7 @@ struct Totals {
     exact_same_case: usize,
     /// User-Agents without expected tokens.
     browsers: usize,
+    /// Browsers in which a token is found.
     browsers_with_token: usize,
     /// Confusions of kinds without a count of their own.
     further_confusions: usize,

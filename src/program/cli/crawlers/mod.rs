@@ -47,6 +47,7 @@ enum Verb {
     Identify {
         #[command(flatten)]
         source: Source,
+        /// Output format.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
@@ -57,6 +58,7 @@ enum Verb {
         purpose: Option<String>,
         #[command(flatten)]
         source: Source,
+        /// Output format.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
@@ -67,6 +69,7 @@ enum Verb {
         name: String,
         #[command(flatten)]
         source: Source,
+        /// Output format.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
@@ -239,6 +242,7 @@ struct ScoreArgs {
     config: ConfigFile,
     #[command(flatten)]
     scope: Scope,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -267,6 +271,7 @@ struct ImpostorsArgs {
     config: ConfigFile,
     #[command(flatten)]
     scope: Scope,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -52,6 +52,7 @@ pub(super) struct Args {
     /// Show the changes without writing.
     #[arg(long)]
     dry_run: bool,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

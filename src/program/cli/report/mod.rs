@@ -72,6 +72,7 @@ pub(super) struct Args {
     /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -144,6 +145,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     }
 }
 
+/// The output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     /// Text for people. On a terminal, as wide as the terminal.

@@ -47,6 +47,7 @@ pub(in crate::program::cli) struct Args {
     /// End of the span, as in --since. A day ends the span where the day begins.
     #[arg(long, value_name = "TIME")]
     pub(super) until: Option<String>,
+    /// Filter by action.
     #[arg(long, value_parser = ["log", "throttle", "block"])]
     pub(super) action: Option<String>,
     /// Filter by reason. Requests for other forms of closed paths are no violations, and listed only
@@ -66,6 +67,7 @@ pub(in crate::program::cli) struct Args {
     /// Keep running and print new violations.
     #[arg(long, short)]
     pub(super) follow: bool,
+    /// Output format.
     #[arg(long, value_enum, default_value_t)]
     pub(super) format: Format,
 }
@@ -78,6 +80,7 @@ impl Args {
     }
 }
 
+/// The output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     /// A table. On a terminal, as wide as the terminal.
@@ -99,10 +102,13 @@ words! {
         Rule = "RULE",
         /// The path, without its query.
         Path = "PATH",
+        /// The network of the client.
         Network = "NETWORK",
+        /// The day, in UTC.
         Day = "DAY",
         /// The standing of the claim; 'contradicted' is impostors.
         Standing = "STANDING",
+        /// The site.
         Site = "SITE",
     }
 }

@@ -58,6 +58,7 @@ pub(super) struct Counts {
 const REST: &str = "…";
 
 impl By {
+    /// The key of a record.
     fn key(self, violation: &Violation) -> Key {
         let name = match self {
             Self::Crawler => {
