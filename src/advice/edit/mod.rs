@@ -1,6 +1,6 @@
 //! Changes of a policy's text that keep every other byte of it. Pure.
 //!
-//! [`put`] writes an entry at the head of a list of a site, and [`take`] takes back what [`put`] wrote, to
+//! `put` writes an entry at the head of a list of a site, and `take` takes back what `put` wrote, to
 //! the byte. An entry is one line that names one crawler, and ends in a comment by which it is known
 //! again. What an alias, an anchor or a merge key shares with other places is refused: an edit there would
 //! change more than it says.

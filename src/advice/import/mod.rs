@@ -1,7 +1,7 @@
 //! Rules of other programs as a policy, with a report of what could not be carried over.
 //!
-//! Bytes in one of the [`Kind`]s go in. An [`Imported`] comes out: the text of a policy that passes
-//! `beadle check` without a warning, and a [`Loss`] for each part that means something else there, or
+//! Bytes in one of the `Kind`s go in. An `Imported` comes out: the text of a policy that passes
+//! `beadle check` without a warning, and a `Loss` for each part that means something else there, or
 //! nothing. Nothing is guessed: a regular expression is carried over only if it is a list of product
 //! tokens or of path patterns.
 //!

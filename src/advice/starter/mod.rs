@@ -1,8 +1,8 @@
 //! A first policy, made of a few answers.
 //!
-//! [`Answers`] go in: the site, a preset, and what is wanted of crawlers by purpose. [`policy_text`]
+//! `Answers` go in: the site, a preset, and what is wanted of crawlers by purpose. `policy_text`
 //! gives the text of a policy with comments and tests. It records violations and refuses nothing.
-//! [`suggest`] reads from a page which preset fits the site.
+//! `suggest` reads from a page which preset fits the site.
 //!
 //! ```text
 //! preset    the policies of examples/presets, and the sign by which a site is known

@@ -1,4 +1,4 @@
-//! Access logs: one line of a web server in, one [`Entry`] out; and the [`Line`] that Beadle writes.
+//! Access logs: one line of a web server in, one `Entry` out; and the `Line` that Beadle writes.
 //!
 //! ```text
 //! detect      the first lines -> the format
@@ -10,7 +10,7 @@
 //! line, own    Beadle's own log, written and read
 //! request_line, time, unescape   parts of a line
 //! ```
-//! A line that can't be read gives a [`Fault`] and is never guessed.
+//! A line that can't be read gives a `Fault` and is never guessed.
 //!
 //! May use: escape, text. Must not know: files, threads, the policy, how a request is judged.
 

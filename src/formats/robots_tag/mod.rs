@@ -48,7 +48,7 @@
 //! # The rules that a crawler follows
 //!
 //! A crawler follows the union of the rules of `*` and of all members that name it (§3.1.1, "MUST
-//! apply the union"): [`RobotsTag::restrictions`]. `none` is `noindex` and `nofollow`; `all`,
+//! apply the union"): `RobotsTag::restrictions`. `none` is `noindex` and `nofollow`; `all`,
 //! `index` and `follow` have no effect. Of several values for one name the strictest counts: the
 //! smaller number for `max-snippet` and `max-video-preview` (`-1` is no limit), the first of `none`,
 //! `standard`, `large` for `max-image-preview`. Values without an order (dates, unknown rules) all

@@ -148,7 +148,7 @@ impl RobotsTag {
 /// All rules of a response for the crawler of `token`, sorted: the union of `field` (`Robots-Tag`)
 /// and of the tags in the older syntax (`X-Robots-Tag`, the document's head). A rule keeps the
 /// spelling of its source: `max-snippet=20` from `Robots-Tag`, else `max-snippet:20`. Rules that
-/// crawlers ignore ([`Rule::is_effective`]) are left out.
+/// crawlers ignore (`Rule::is_effective`) are left out.
 pub fn effective(
     field: &RobotsTag,
     older: &[&RobotsTag],

@@ -36,7 +36,7 @@ pub struct Chronicle {
 
 impl Chronicle {
     /// The chronicle of stored periods, by site and in order, and of stored hosts. `unread` is the
-    /// end of the last edition that is left out for now: [`Self::recall`] adds it.
+    /// end of the last edition that is left out for now: `Self::recall` adds it.
     pub fn of(
         periods: HashMap<String, Vec<Period>>,
         hosts: Vec<HostPeriod>,

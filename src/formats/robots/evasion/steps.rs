@@ -62,7 +62,7 @@ impl Steps {
     pub(super) const RESOLVE_DOTS: Self = Self(1 << 6);
     /// None but those that always count.
     pub(crate) const NONE: Self = Self::RESOLVE_DOTS;
-    /// Those that count where nothing is known of the origin: all but [`Self::TRIM_DOTS`].
+    /// Those that count where nothing is known of the origin: all but `Self::TRIM_DOTS`.
     pub const ALL: Self = Self(((1 << 18) - 1) & !Self::TRIM_DOTS.0);
 
     /// Each with its name in a policy.
@@ -109,7 +109,7 @@ impl Steps {
         Self(self.0 & other.0)
     }
 
-    /// Their names, with commas. Empty for [`Self::NONE`].
+    /// Their names, with commas. Empty for `Self::NONE`.
     pub fn names(self) -> String {
         let named = Self::NAMED.iter().filter(|(_, one)| self.has(*one));
         named.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
