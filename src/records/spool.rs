@@ -15,14 +15,14 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rusqlite::{Connection, OpenFlags, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use crate::records::{
     lines::{database_failure, identity},
     record::{Error, Obstacle},
 };
 
-/// The bytes of frames that are worth to be taken at once.
+/// The bytes of frames that are taken at once.
 pub const PORTION: u64 = 4 << 20;
 
 /// The database in its folder.
@@ -49,7 +49,9 @@ const TABLES: &str = "PRAGMA locking_mode = exclusive; PRAGMA journal_mode = tru
     records INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL); COMMIT";
 const MEASURE: &str = "SELECT coalesce(sum(records), 0), coalesce(sum(length(bytes) + ?), 0), \
     min(at), coalesce(max(number), 0) FROM frames";
-const ADD: &str = "INSERT INTO frames (kind, records, checksum, bytes) VALUES (?, ?, ?, ?)";
+const ADD: &str =
+    "INSERT INTO frames (kind, records, checksum, bytes) VALUES (?, ?, ?, ?) RETURNING at";
+const SINCE: &str = "SELECT at FROM frames ORDER BY number LIMIT 1";
 /// In a database that is written anew, numbers go on: whoever took frames removes them by number.
 const GO_ON: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES ('frames', ?)";
 const REMOVE: &str = "DELETE FROM frames WHERE number <= ? RETURNING records, length(bytes) + ?";
@@ -91,7 +93,7 @@ pub struct Spool {
     folder: PathBuf,
     file: PathBuf,
     limit: u64,
-    /// `None` after a failure.
+    /// `None` until it is opened, also after the database was set aside.
     connection: Option<Connection>,
     /// The file that the connection writes to.
     identity: Option<(u64, u64)>,
@@ -165,20 +167,19 @@ impl Spool {
     }
 
     fn add(&mut self, frames: &[Frame<'_>]) -> Result<(), Error> {
-        self.attempt(|connection| {
+        let at = self.attempt(|connection| {
             let transaction = connection.transaction()?;
-            let mut add = transaction.prepare_cached(ADD)?;
+            let (mut add, mut at) = (transaction.prepare_cached(ADD)?, None);
             for Frame { kind, records, bytes } in frames {
-                add.execute(params![kind, records, crc32fast::hash(bytes), bytes])?;
+                let row = params![kind, records, crc32fast::hash(bytes), bytes];
+                at = Some(add.query_row(row, |row| row.get(0))?);
             }
             drop(add);
-            transaction.commit()
+            transaction.commit().map(|()| at)
         })?;
         self.bytes += size(frames);
         self.records += frames.iter().map(|frame| u64::from(frame.records)).sum::<u64>();
-        if self.since.is_none() {
-            self.since = self.oldest(0)?.first().map(|frame| time(frame.at));
-        }
+        self.since = self.since.or_else(|| at.map(time));
         Ok(())
     }
 
@@ -210,22 +211,27 @@ impl Spool {
     /// Where the disk fails; the frames stay.
     pub fn remove(&mut self, taken: &[Waiting]) -> Result<(), Error> {
         let Some(last) = taken.last().map(|frame| frame.number) else { return Ok(()) };
-        let (records, bytes) = self.attempt(|connection| {
+        let (records, bytes, at) = self.attempt(|connection| {
+            let transaction = connection.transaction()?;
             let (mut records, mut bytes) = (0, 0);
-            let mut statement = connection.prepare_cached(REMOVE)?;
-            let mut rows = statement.query(params![last, ROW as i64])?;
+            let mut remove = transaction.prepare_cached(REMOVE)?;
+            let mut rows = remove.query(params![last, ROW as i64])?;
             while let Some(row) = rows.next()? {
                 records += row.get::<_, i64>(0)?.unsigned_abs();
                 bytes += row.get::<_, i64>(1)?.unsigned_abs();
             }
-            Ok((records, bytes))
+            drop(rows);
+            drop(remove);
+            let at = transaction.query_row(SINCE, [], |row| row.get(0)).optional()?;
+            transaction.commit().map(|()| (records, bytes, at))
         })?;
         self.records = self.records.saturating_sub(records);
         self.bytes = self.bytes.saturating_sub(bytes);
-        self.since = self.oldest(0)?.first().map(|frame| time(frame.at));
+        self.since = at.map(time);
         let length = || fs::metadata(&self.file).map_or(0, |found| found.len());
         if self.since.is_none() && length() > LARGE {
-            self.attempt(|connection| connection.execute_batch("VACUUM"))?;
+            // The frames are gone already. A file that stays large is no reason to send nothing.
+            let _ = self.attempt(|connection| connection.execute_batch("VACUUM"));
         }
         Ok(())
     }
@@ -251,6 +257,11 @@ impl Spool {
     /// The bytes of all frames, with those that were set aside.
     pub const fn bytes(&self) -> u64 {
         self.bytes + self.aside
+    }
+
+    /// Whether frames of a [`PORTION`] wait.
+    pub const fn has_portion(&self) -> bool {
+        self.bytes >= PORTION
     }
 
     /// The records that wait.

@@ -24,7 +24,7 @@ use super::{
     },
 };
 
-/// The most rows of fetches. Of further ones, only their time is told.
+/// The most fetches that are told one by one. Of further ones, the others get the latest time alone.
 const MOST_FETCHES: usize = 65_536;
 
 /// The most crawlers with news of the ladder, and the most with steps. A sum that is left out comes

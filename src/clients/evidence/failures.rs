@@ -33,7 +33,7 @@ pub struct Sources {
     pub(crate) all: usize,
     /// Whether fetches are under way or due.
     pub is_fetching: bool,
-    /// The URLs of those whose last fetch failed.
+    /// The URLs that failed at the last fetch, each with the reason.
     pub(crate) failing: Vec<(String, Failed)>,
 }
 

@@ -30,7 +30,7 @@ pub(super) const LOGIN: &str = "/login";
 pub(crate) const RELOAD: &str = "/reload";
 /// The beginning of style sheets, which need no token.
 const ASSETS: &str = "/assets/";
-/// The beginning of paths for programs, whose refusals are [problems](super::problem).
+/// The beginning of paths for programs. They get a refusal as a [problem](super::problem).
 const PROGRAMS: &str = "/api/";
 
 /// The time for the body of a form, and its octets.

@@ -163,8 +163,8 @@ impl Pages {
     }
 }
 
-/// The lines of the next page; `None` after the last one. After an error the body breaks off, so that
-/// nobody takes it for whole.
+/// The lines of the next page; `None` after the last one. After an error the body breaks off: a
+/// client must not take it for whole.
 async fn next_page(mut pages: Pages) -> io::Result<Option<(Vec<u8>, Pages)>> {
     if pages.is_over {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! The scorecard of one crawler, with the rules it broke, where, and what to send to whom: the evidence bundle, to
-//! download.
+//! The scorecard of one crawler: the rules it broke, where it broke them, and the evidence bundle for its
+//! operator.
 
 use std::path::Path as File;
 
@@ -67,8 +67,8 @@ struct Page {
     facts: Vec<Fact>,
     /// What the operator may choose for it, at which sites; empty for clients without a name.
     act_at: Vec<Choice>,
-    /// The address of the evidence bundle, and the command that makes it. `None` where there is nobody to
-    /// send evidence to, or nothing.
+    /// The address of the evidence bundle, and the command that makes it. `None` without a named
+    /// crawler, or without a violation.
     bundle: Option<(String, String)>,
 }
 

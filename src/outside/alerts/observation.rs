@@ -9,7 +9,7 @@ use crate::{advice::fronts, outside::tls};
 pub struct State {
     /// The refusal of the policy file as it is now.
     pub refused: Option<Refusal>,
-    /// The sites whose origin has a new robots.txt in quarantine, each with what is wrong with it.
+    /// The sites with a new robots.txt of the origin in quarantine, each with the reason.
     pub quarantined: Vec<(String, &'static str)>,
     pub(crate) open_breakers: Vec<String>,
     pub(crate) crawlers_put_off: Vec<String>,

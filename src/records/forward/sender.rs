@@ -182,9 +182,8 @@ impl Sender {
         let mut spool = self.shared.spool.lock();
         // A clock that went back makes them old enough.
         let age = spool.since().map(|since| since.elapsed().unwrap_or(LINGER));
-        let is_due = age.is_some_and(|age| {
-            age >= LINGER || spool.bytes() >= PORTION || self.shared.is_closing()
-        });
+        let is_due =
+            age.is_some_and(|age| age >= LINGER || spool.has_portion() || self.shared.is_closing());
         let frames = if is_due { spool.oldest(self.most)? } else { Vec::new() };
         self.note(&mut spool);
         Ok((!frames.is_empty()).then(|| Shipment::new(frames)))

@@ -35,7 +35,7 @@ impl Timed {
     }
 }
 
-/// A fleet whose other nodes hear of what passes.
+/// A fleet that tells its other nodes each request that passes.
 fn telling(collector: &Collector) -> Fleet<'_> {
     Fleet { collector: Some(collector), ..Fleet::NONE }
 }
