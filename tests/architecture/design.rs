@@ -14,7 +14,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "records",
         &["tally", "record", "counts", "lines", "spool", "clickhouse", "forward", "violations"],
-        15_676,
+        15_686,
     ),
     ("clients", &["evidence", "conduct"], 8_156),
     ("outside", &["mail", "tls", "alerts", "acme", "remote"], 3_916),
