@@ -75,16 +75,19 @@ fn each_fault_of_a_front_is_named_within_one_interval_and_ends_with_its_repair()
     let alert = receiver.alerts();
     let (origin, front, every) = (origin(), free_port(), Duration::from_secs(4));
     let more = "every: 4s, user_agents: [GPTBot], pages: [/open, /plain, /private/page]";
-    let beadle = setup(&origin, front, more).sections(&alert).start();
-    let proxy = format!("proxy_pass http://127.0.0.1:{};", beadle.port);
+    let (port, admin) = (free_port(), free_port());
+    let proxy = format!("proxy_pass http://127.0.0.1:{port};");
     let locations = format!(
         "location = /robots.txt {{ return 200 'User-agent: *\\nDisallow: /\\n'; }}\n\
          location = /open {{ if ($http_user_agent ~ GPTBot) {{ return 403; }} {proxy} }}\n\
          location = /plain {{ {proxy} proxy_hide_header Robots-Tag; proxy_hide_header X-Robots-Tag; }}\n\
          location = /private/page {{ {proxy} proxy_cache all; proxy_cache_valid 200 1h; }}\n"
     );
+    // The front is there first: a round that begins without it sees only a part of its faults.
+    let Some(nginx) = Nginx::in_front_of(port, front, &locations) else { return };
     let start = Instant::now();
-    let Some(nginx) = Nginx::in_front_of(beadle.port, front, &locations) else { return };
+    let beadle = setup(&origin, front, more).sections(&alert).spawn_on(port, admin);
+    beadle.wait_until_ready();
     for kind in ["robots_rewritten", "edge_refuses", "tags_lost", "edge_ignores"] {
         wait_for_finding(&beadle, kind);
     }
