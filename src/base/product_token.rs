@@ -10,10 +10,12 @@ use std::{
     sync::Arc,
 };
 
+use derive_more::Display;
 use serde::{Serialize, Serializer};
 
 /// A crawler's name. Cheap to clone; displayed as written, compared in lower case.
-#[derive(Clone)]
+#[derive(Clone, Display)]
+#[display("{text}")]
 pub struct ProductToken {
     text: Arc<str>,
     key: Arc<str>,
@@ -72,12 +74,6 @@ impl Ord for ProductToken {
 impl Hash for ProductToken {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.key.hash(state);
-    }
-}
-
-impl fmt::Display for ProductToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
     }
 }
 

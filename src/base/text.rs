@@ -3,8 +3,9 @@
 //! There is no other way into a record, so the bytes of a client cannot reach a log line, a screen
 //! or the database unescaped or unbounded.
 
-use std::{borrow::Cow, fmt, ops::Deref};
+use std::{borrow::Cow, fmt};
 
+use derive_more::{AsRef, Deref, Display};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::base::escape;
@@ -12,7 +13,11 @@ use crate::base::escape;
 /// A bounded text with foreign bytes escaped as in [`escape::bounded`]. The end of a cut text
 /// counts the missing bytes: `…(+1000 bytes)`. A constant word costs no allocation
 /// ([`Self::word`]).
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    AsRef, Clone, Default, Deref, Display, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
+)]
+#[deref(forward)]
+#[as_ref(str)]
 pub struct Text(Cow<'static, str>);
 
 impl Text {
@@ -106,20 +111,6 @@ impl From<String> for Text {
     }
 }
 
-impl Deref for Text {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl AsRef<str> for Text {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
 impl PartialEq<str> for Text {
     fn eq(&self, other: &str) -> bool {
         self.0 == other
@@ -129,12 +120,6 @@ impl PartialEq<str> for Text {
 impl PartialEq<&str> for Text {
     fn eq(&self, other: &&str) -> bool {
         self.0 == *other
-    }
-}
-
-impl fmt::Display for Text {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
     }
 }
 

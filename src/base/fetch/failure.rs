@@ -1,19 +1,28 @@
 //! The reason why a fetch has no result.
 
-use std::{error::Error, fmt, iter};
+use std::{error::Error, iter};
+
+use derive_more::Display;
 
 /// The reason why a fetch has no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
 pub enum Failure {
     /// Occurs when this client does not fetch from the URL.
+    #[display("not an https:// address (http:// is for addresses in evidence.allow_addresses)")]
     Address,
     /// Occurs when the host has no address that the client may connect to.
+    #[display(
+        "its host has no public address (to allow this, name the network in evidence.allow_addresses)"
+    )]
     Private,
     /// Occurs when there are too many redirects in a row.
+    #[display("more than five redirects")]
     Redirects,
     /// Occurs when the body exceeds the caller's limit.
+    #[display("a body larger than the limit")]
     TooLarge,
     /// Occurs when the caller does not accept the status.
+    #[display("status {_0}")]
     Status(u16),
     /// Occurs when the exchange takes too long; has the error as text.
     Timeout(String),
@@ -31,24 +40,6 @@ impl Failure {
             Self::TooLarge => "fetch.too_large",
             Self::Status(_) => "fetch.status",
             Self::Timeout(_) | Self::Transport(_) => "fetch.transport",
-        }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Address => f.write_str(
-                "not an https:// address (http:// is for addresses in evidence.allow_addresses)",
-            ),
-            Self::Private => f.write_str(
-                "its host has no public address (to allow this, name the network in \
-                 evidence.allow_addresses)",
-            ),
-            Self::Redirects => f.write_str("more than five redirects"),
-            Self::TooLarge => f.write_str("a body larger than the limit"),
-            Self::Status(status) => write!(f, "status {status}"),
-            Self::Timeout(how) | Self::Transport(how) => f.write_str(how),
         }
     }
 }
