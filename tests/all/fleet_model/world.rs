@@ -20,8 +20,10 @@ use crate::support::{
 };
 
 pub(super) const NODES: usize = 3;
-/// A node knows that it is alone after ten seconds. After that it may take its time to come back.
+/// A node that says it is back has the news of the others after this time.
 const COMES_BACK: Time = 4_000;
+/// An answer that takes longer says that the machine is too busy for bounds on time.
+const STALL: Time = 400;
 
 /// A node with its line to the others.
 struct Node {
@@ -142,6 +144,7 @@ impl World {
 
     /// Sends a request of a crawler by the balancer. The node is that which answered.
     pub(super) fn send(&self, crawler: usize, network: u8, target: &str) -> (Response, usize) {
+        let sent = self.now();
         let response = Request::get(target)
             .user_agent(&format!("{}/1.0", CRAWLERS[crawler]))
             .field("X-Forwarded-For", format!("198.51.{network}.7"))
@@ -149,6 +152,9 @@ impl World {
         let node =
             response.header("x-node").and_then(|name| name.strip_prefix("node")?.parse().ok());
         let node = node.expect("the balancer names the node");
+        if self.now() > sent + STALL {
+            self.nodes.iter().for_each(|one| one.away.lock().push((sent, self.now() + COMES_BACK)));
+        }
         (response, node)
     }
 
@@ -215,8 +221,18 @@ impl World {
         let serving =
             Serving { file, announced: before, from: (from, now), until: (Time::MAX, Time::MAX) };
         one.served.lock().push(serving);
-        one.away.lock().push((before, now + COMES_BACK));
         *one.beadle.lock() = Some(beadle);
+        self.was_away(node, before);
+    }
+
+    /// The node was away since then, and is back as soon as it says so.
+    fn was_away(&self, node: usize, since: Time) {
+        let one = &self.nodes[node];
+        if let Some(beadle) = one.beadle.lock().as_ref() {
+            beadle.wait_for_metric("beadle_fleet_up", 1.0);
+            beadle.wait_for_metric("beadle_fleet_alone", 0.0);
+        }
+        one.away.lock().push((since, self.now() + COMES_BACK));
     }
 
     fn setup(&self, node: usize, number: usize, file: &File) -> Setup {
@@ -231,7 +247,7 @@ impl World {
         one.line.set(line);
         std::thread::sleep(length);
         one.line.set(Line::Open);
-        one.away.lock().push((from, self.now() + COMES_BACK));
+        self.was_away(node, from);
     }
 
     pub(super) fn served(&self) -> Vec<Vec<Serving>> {
