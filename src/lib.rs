@@ -21,26 +21,26 @@
 //! - *verdict*: allow or disallow, with the rule; *decision*: verdict, action and reason.
 //! - *violation*: the record of a decision against a request that the rules disallow.
 
-pub mod base; // findings, escaping, metrics, the HTTP client
+pub mod base; // findings with the lines they point at, escaping, metrics, the HTTP client
 
-pub mod formats; // robots.txt, Robots-Tag, signatures, HTTP/1, access logs: bytes in, values out
+pub mod formats; // robots.txt, Robots-Tag, Content-Usage, signatures, HTTP/1, access logs: bytes in, values out
 
-pub mod rules; // the catalogue, the policy, the decision about a request
+pub mod rules; // the catalogue of crawlers, the policy and how its YAML is read, the decision about a request
 
-pub mod advice; // help with rules before they are in force: lint, diff, import, a first policy
+pub mod advice; // help with rules before they are in force: lint, what a change means, import, a first policy
 
-pub mod records; // what is kept of requests: counts, violations, editions
+pub mod records; // what is kept of requests, and the questions to it: counts, violations, editions
 
-pub mod clients; // whether a crawler is genuine, and how clients behave: fetches, pace, violations, limits
+pub mod clients; // whether a crawler is genuine, and how clients behave: robots.txt fetched, pace, limits
 
 pub mod outside; // certificates, alerts, a policy on a web server
 
-pub mod state; // the state in force: reloads, files and health of origins, editions, the nodes of a fleet
+pub mod state; // the state in force: reloads, files and health of origins, the nodes of a fleet and their messages
 
-pub mod serving; // the way of a request: connection, decision, answer or origin
+pub mod serving; // the way of a request: connection, decision, the answer's text or the origin's
 
-pub mod review; // reports, explanations, replays, tests of a policy, audits
+pub mod review; // documents about what happened, with their charts: reports, explanations, replays, audits
 
-pub mod desk; // the admin listener: pages with tables and charts, JSON
+pub mod desk; // the admin listener: pages with tables and forms, settings in words, changes of the policy; JSON
 
-pub mod program; // the verbs of the command line with what they print, and the server as a whole
+pub mod program; // the verbs of the command line: arguments, rows and lines printed; the server as a whole

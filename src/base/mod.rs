@@ -7,10 +7,10 @@
 //! whole_file
 //! ```
 
-pub mod connections; // sockets accepted for pages and for questions of other servers
-pub mod diagnostic; // one finding that an operator can act on
+pub mod connections; // threads and sockets of the listeners that are no proxy
+pub mod diagnostic; // one finding that an operator can act on, shown with its line of the file
 pub mod escape; // foreign bytes made safe to show
-pub mod fetch; // the one HTTP client
+pub mod fetch; // the HTTP client of Beadle itself
 pub mod metrics; // every metric, once
 pub mod product_token; // a crawler's name
 pub mod secret_file; // files with secrets of the operator

@@ -6,5 +6,5 @@
 //! evidence   conduct     do not know each other
 //! ```
 
-pub mod conduct; // what clients did: fetches, pace, rate limits, ladder, breaker, people first
-pub mod evidence; // whether a crawler is genuine: lists, DNS names and keys, fetched, kept and asked
+pub mod conduct; // what clients did: robots.txt fetched, pace, limits, ladder of harder answers, breaker, people first
+pub mod evidence; // whether a crawler is genuine, by its operator's lists of addresses, DNS names and keys

@@ -8,4 +8,4 @@
 
 pub mod admin; // the admin listener: login, metrics and health
 pub mod api; // the data of the pages as JSON, and exports
-pub mod pages; // pages for operators: lists, charts, forms, the policy and its robots.txt
+pub mod pages; // pages for operators: lists, forms, settings in words, changes and attempts, robots.txt

@@ -6,7 +6,7 @@
 //! crawlers ─▶ keys ─▶ policy ─▶ enforce
 //! ```
 
-pub mod crawlers; // the catalogue and its files, names in User-Agents, parsers of address lists
-pub mod enforce; // the decision about a request
+pub mod crawlers; // the catalogue and its files, names and links in User-Agents, parsers of address lists
+pub mod enforce; // the decision about a request: group, rule, verdict, action
 pub mod keys; // the keys of a policy, and their JSON Schema
-pub mod policy; // the operator's file, read section by section into validated values
+pub mod policy; // the operator's file: its YAML with lines and columns, read into validated values
