@@ -164,8 +164,8 @@ impl Listing {
             return Ok(());
         };
         if let Err(refusal) = ranges::sane_successor(old, fresh) {
-            let doubt = match refusal {
-                ranges::Refusal::Unrelated => Doubt::Replacement,
+            let doubt = match refusal.code {
+                ranges::UNRELATED => Doubt::Replacement,
                 _ => Doubt::Loss,
             };
             if !self.suspect.is_believed(fresh, doubt) {
@@ -199,10 +199,8 @@ impl Collection for ListKeeper {
 
     fn take(&mut self, number: usize, content: &Content) -> Result<Vec<Diagnostic>, Refusal> {
         let Some(listing) = self.listings.get_mut(number) else { return Ok(Vec::new()) };
-        let refused = |refusal: ranges::Refusal| Refusal {
-            code: refusal.code(),
-            reason: refusal.to_string(),
-        };
+        let refused =
+            |refusal: ranges::Refusal| Refusal { code: refusal.code, reason: refusal.to_string() };
         let fresh = ranges::read(listing.format, &content.octets).map_err(refused)?;
         listing.check(&fresh).map_err(refused)?;
         listing.note_seen();

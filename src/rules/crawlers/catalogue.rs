@@ -6,10 +6,9 @@ use crate::base::diagnostic::Diagnostic;
 
 use super::{
     crawler::Crawler,
-    entry::{Entry, Match, OperatorEntry},
+    entry::{Entry, Match, OperatorEntry, Purpose},
     name_table::{NameTable, TableId, Target},
     patterns::Patterns,
-    purpose::Purpose,
     referrers::Referrers,
 };
 
@@ -159,13 +158,9 @@ fn index(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> HashMap<Box<st
             let Some(other) = by_name.insert(name.key().into(), number) else { continue };
             let (own, other) = (crawler.product_token(), crawlers.get(usize::from(other)));
             let other = other.map_or("", |other| other.product_token().as_str());
-            findings.push(
-                Diagnostic::error(
-                    "crawlers.duplicate_name",
-                    format!("'{name}' of {own} is already a name of {other}"),
-                )
-                .help("keep one of them"),
-            );
+            let message = format!("'{name}' of {own} is already a name of {other}");
+            let finding = Diagnostic::error("crawlers.duplicate_name", message);
+            findings.push(finding.help("keep one of them"));
         }
     }
     by_name

@@ -2,10 +2,7 @@
 
 use crate::base::{diagnostic::Diagnostic, escape, product_token::ProductToken};
 
-use super::{
-    entry::{Entry, Kind, Match},
-    purpose::Purpose,
-};
+use super::entry::{Entry, Kind, Match, Purpose};
 
 /// One crawler of the catalogue, checked.
 #[derive(Clone, Debug)]
@@ -135,20 +132,14 @@ impl Crawler {
         let borrows = tokens(&entry.borrows);
         for phrase in entry.phrases.iter().filter(|phrase| !is_phrase(phrase)) {
             let shown = escape::bounded(phrase.as_bytes(), 64);
-            findings.push(
-                Diagnostic::error(
-                    "crawlers.bad_phrase",
-                    format!("'{shown}' of {product_token} is not a phrase"),
-                )
-                .help("begin with a letter or digit and write printable ASCII"),
-            );
+            let message = format!("'{shown}' of {product_token} is not a phrase");
+            let help = "begin with a letter or digit and write printable ASCII";
+            findings.push(Diagnostic::error("crawlers.bad_phrase", message).help(help));
         }
         if entry.kind != Kind::Control && !entry.governs.is_empty() {
             let message = format!("{product_token} sends requests itself, so it governs nothing");
-            findings.push(
-                Diagnostic::error("crawlers.governs", message)
-                    .help("write 'kind: control', or remove 'governs'"),
-            );
+            let help = "write 'kind: control', or remove 'governs'";
+            findings.push(Diagnostic::error("crawlers.governs", message).help(help));
         }
         for finding in entry.reverse_dns.iter().filter_map(|suffix| check_suffix(suffix).err()) {
             let message = format!("{product_token}: {}", finding.message);
@@ -165,21 +156,13 @@ impl Crawler {
     ) {
         for name in self.falls_back_to.iter().chain(&self.borrows) {
             if !is_known(name) {
-                findings.push(
-                    Diagnostic::error(
-                        "crawlers.unknown_reference",
-                        format!(
-                            "{} refers to '{name}', but no entry has this name",
-                            self.product_token
-                        ),
-                    )
-                    .help("add an entry for it, or correct the spelling"),
-                );
+                let own = &self.product_token;
+                let message = format!("{own} refers to '{name}', but no entry has this name");
+                let help = "add an entry for it, or correct the spelling";
+                findings.push(Diagnostic::error("crawlers.unknown_reference", message).help(help));
             } else if *name == self.product_token {
-                findings.push(Diagnostic::error(
-                    "crawlers.refers_to_itself",
-                    format!("{name} refers to itself"),
-                ));
+                let message = format!("{name} refers to itself");
+                findings.push(Diagnostic::error("crawlers.refers_to_itself", message));
             }
         }
     }
@@ -189,10 +172,9 @@ fn token(name: &str, findings: &mut Vec<Diagnostic>) -> Option<ProductToken> {
     let token = ProductToken::new(name);
     if token.is_none() {
         let shown = escape::bounded(name.as_bytes(), 64);
-        findings.push(
-            Diagnostic::error("crawlers.bad_token", format!("'{shown}' is not a product token"))
-                .help("write printable ASCII without '#', ':', ',' and '*', at most 128 bytes"),
-        );
+        let message = format!("'{shown}' is not a product token");
+        let help = "write printable ASCII without '#', ':', ',' and '*', at most 128 bytes";
+        findings.push(Diagnostic::error("crawlers.bad_token", message).help(help));
     }
     token
 }

@@ -35,12 +35,8 @@ impl Referrers {
                 if !is_host(host) {
                     findings.push(refused("crawlers.bad_referrer", host, name, "is not a host"));
                 } else if table.insert(key.into(), number).is_some() {
-                    findings.push(refused(
-                        "crawlers.duplicate_referrer",
-                        host,
-                        name,
-                        "is given twice",
-                    ));
+                    let code = "crawlers.duplicate_referrer";
+                    findings.push(refused(code, host, name, "is given twice"));
                 }
             }
         }

@@ -16,8 +16,7 @@ use memchr::memchr;
 use super::{
     claim::Class,
     product_name,
-    systems::{Device, meaning},
-    words::Word,
+    words::{Device, Word, meaning},
 };
 
 /// Notes of a scan that distinguish a browser from a bot that names itself.
@@ -135,7 +134,7 @@ impl SelfDescription {
 
     /// Notes the words of [`ENGINE`] at once, if they say nothing but the engine. Whether they do.
     ///
-    /// [`ENGINE`]: super::systems::ENGINE
+    /// [`ENGINE`]: super::words::ENGINE
     #[inline]
     pub(super) fn note_engine(&mut self) -> bool {
         if self.comment.is_none() || self.expects_name {

@@ -1,51 +1,16 @@
 //! Domains that many owners share: a name below them does not identify an operator.
 
 /// Domains in which a provider names the machines of its customers.
-const CUSTOMER_DOMAINS: &[&str] = &[
-    ".1e100.net",
-    ".akamaitechnologies.com",
-    ".aliyuncs.com",
-    ".amazonaws.com",
-    ".azurewebsites.net",
-    ".bc.googleusercontent.com",
-    ".cloudapp.azure.com",
-    ".cloudapp.net",
-    ".cloudfront.net",
-    ".colocrossing.com",
-    ".contabo.net",
-    ".contaboserver.net",
-    ".digitalocean.com",
-    ".fastly.net",
-    ".githubusercontent.com",
-    ".herokuapp.com",
-    ".hetzner.com",
-    ".hinet.net",
-    ".hwclouds-dns.com",
-    ".kimsufi.com",
-    ".leaseweb.com",
-    ".leaseweb.net",
-    ".linode.com",
-    ".linodeusercontent.com",
-    ".on.aws",
-    ".online.net",
-    ".oraclecloud.com",
-    ".oraclevcn.com",
-    ".ovh.ca",
-    ".ovh.net",
-    ".ovh.us",
-    ".poneytelecom.eu",
-    ".rdns.cloud",
-    ".scaleway.com",
-    ".scw.cloud",
-    ".secureserver.net",
-    ".startdedicated.com",
-    ".upcloud.host",
-    ".vultr.com",
-    ".vultrusercontent.com",
-    ".workers.dev",
-    ".your-server.de",
-    ".yourvserver.net",
-];
+const CUSTOMER_DOMAINS: &str = "
+    .1e100.net .akamaitechnologies.com .aliyuncs.com .amazonaws.com .azurewebsites.net
+    .bc.googleusercontent.com .cloudapp.azure.com .cloudapp.net .cloudfront.net
+    .colocrossing.com .contabo.net .contaboserver.net .digitalocean.com .fastly.net
+    .githubusercontent.com .herokuapp.com .hetzner.com .hinet.net .hwclouds-dns.com .kimsufi.com
+    .leaseweb.com .leaseweb.net .linode.com .linodeusercontent.com .on.aws .online.net
+    .oraclecloud.com .oraclevcn.com .ovh.ca .ovh.net .ovh.us .poneytelecom.eu .rdns.cloud
+    .scaleway.com .scw.cloud .secureserver.net .startdedicated.com .upcloud.host .vultr.com
+    .vultrusercontent.com .workers.dev .your-server.de .yourvserver.net
+";
 
 /// First labels of the two below which registries of countries sell names: `.co.uk`.
 const SECOND_LEVELS: [&str; 22] = [
@@ -71,8 +36,9 @@ pub(super) fn is_of_one_operator(suffix: &str) -> bool {
         [second, top] => top.len() > 2 || !SECOND_LEVELS.contains(second),
         _ => true,
     };
-    let is_shared =
-        CUSTOMER_DOMAINS.iter().any(|shared| shared.ends_with(&suffix) || suffix.ends_with(shared));
+    let is_shared = CUSTOMER_DOMAINS
+        .split_whitespace()
+        .any(|shared| shared.ends_with(&suffix) || suffix.ends_with(shared));
     labels.iter().all(|label| is_label(label)) && is_registered && !is_shared
 }
 

@@ -12,11 +12,10 @@ use crate::base::{escape::shown, product_token::ProductToken};
 
 use super::{
     catalogue::Catalogue,
+    claim::Name,
     crawler::Crawler,
-    entry::{Entry, Kind, Match, Source},
+    entry::{Entry, Kind, Match, Purpose, Source},
     foreign_list::Listed,
-    name::Name,
-    purpose::Purpose,
     site_names::{SiteNames, is_findable},
 };
 

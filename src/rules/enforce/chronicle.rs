@@ -13,8 +13,7 @@ use jiff::Timestamp;
 use crate::rules::policy::{self, Policy};
 
 use super::{
-    edition::Edition,
-    edition_id::EditionId,
+    edition::{Edition, EditionId},
     editions::Editions,
     elsewhere::Elsewhere,
     hosts::{HostPeriod, Hosts, Stay},

@@ -11,15 +11,13 @@ use crate::{
 };
 
 use super::{
-    decision::{Action, Decision, Judgement, Reason},
-    edition::RuleSource,
-    edition_id::KnownEditions,
-    excuse::Excuse,
+    decision::{Action, Decision, Judgement, Reason, Rung},
+    edition::{KnownEditions, RuleSource},
     group::{allows, group_for, group_names, group_of, listed_group},
     knowledge::Knowledge,
     overrides::{first_for, is_protected, strictest_mode},
-    rung::Rung,
     site::Site,
+    timeline::Excuse,
 };
 
 #[derive(Clone, Copy)]

@@ -2,10 +2,7 @@
 
 use crate::{
     formats::robots::Access,
-    rules::{
-        crawlers::{Name, Standing},
-        policy::Mode,
-    },
+    rules::crawlers::{Name, Standing},
 };
 
 use super::{
@@ -59,7 +56,7 @@ pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge
 
 /// The stricter of two decisions; of equal ones the first.
 fn stricter<'r>(first: Option<Decision<'r>>, other: Decision<'r>) -> Decision<'r> {
-    let is_milder = |first: &Decision<'_>| Strictness::of(&other) <= Strictness::of(first);
+    let is_milder = |first: &Decision<'_>| strictness(&other) <= strictness(first);
     first.filter(is_milder).unwrap_or(other)
 }
 
@@ -79,24 +76,9 @@ pub fn is_blank(user_agent: &[u8]) -> bool {
 
 /// How strict a decision is, the weightiest part first. The action comes before the verdict: an
 /// impostor is blocked where the rules allow, and no rule that is only logged may prevent that.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Strictness {
-    action: Action,
-    is_disallow: bool,
-    is_bound: bool,
-    mode: Mode,
-    keeps_pace: bool,
-}
-
-impl Strictness {
-    fn of(decision: &Decision<'_>) -> Self {
-        let name = decision.judgement.and_then(|judgement| judgement.name);
-        Self {
-            action: decision.action,
-            is_disallow: decision.access == Access::Disallow,
-            is_bound: decision.judgement.is_some(),
-            mode: decision.mode,
-            keeps_pace: name.is_some_and(keeps_paces),
-        }
-    }
+fn strictness(decision: &Decision<'_>) -> impl Ord + use<> {
+    let name = decision.judgement.and_then(|judgement| judgement.name);
+    let (is_disallow, is_bound) =
+        (decision.access == Access::Disallow, decision.judgement.is_some());
+    (decision.action, is_disallow, is_bound, decision.mode, name.is_some_and(keeps_paces))
 }

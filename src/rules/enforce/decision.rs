@@ -1,4 +1,4 @@
-//! The decision about one request: action and reason.
+//! The decision about one request, action and reason, and the rungs of the ladder.
 
 use crate::{
     base::text::words,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-use super::{excuse::Excuse, rung::Rung};
+use super::timeline::Excuse;
 
 words! {
     /// The action for a request.
@@ -115,4 +115,44 @@ pub struct Judgement<'r> {
     pub(crate) group: Option<robots::Scope>,
     /// The rule that decided; `None` if no rule matches.
     pub(crate) rule: Option<&'r robots::Rule>,
+}
+
+words! {
+    /// The place of a crawler on the ladder of a site.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Rung {
+        /// Violations are recorded.
+        #[default]
+        Observe = "observe",
+        /// The crawler must keep a pace.
+        Throttle = "throttle",
+        /// Violations are refused.
+        Block = "block",
+    }
+}
+
+impl Rung {
+    pub(crate) const fn mode(self) -> Mode {
+        match self {
+            Self::Observe => Mode::Log,
+            Self::Throttle => Mode::Throttle,
+            Self::Block => Mode::Block,
+        }
+    }
+
+    pub(crate) const fn above(self) -> Option<Self> {
+        match self {
+            Self::Observe => Some(Self::Throttle),
+            Self::Throttle => Some(Self::Block),
+            Self::Block => None,
+        }
+    }
+
+    pub(crate) const fn below(self) -> Option<Self> {
+        match self {
+            Self::Observe => None,
+            Self::Throttle => Some(Self::Observe),
+            Self::Block => Some(Self::Throttle),
+        }
+    }
 }

@@ -6,7 +6,7 @@ use crate::formats::robots::{Access, Target};
 
 use super::{
     decision::Decision,
-    edition_id::{EditionId, KnownEditions},
+    edition::{EditionId, KnownEditions},
     group::group_for,
     knowledge::Knowledge,
     site::Site,

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{
-    edition::Edition,
-    edition_id::EditionId,
+    edition::{Edition, EditionId},
     past::{Past, Period, Room, arranged},
 };
 

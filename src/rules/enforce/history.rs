@@ -13,12 +13,11 @@ use crate::{
 use super::{
     chronicle::Chronicle,
     edition::{Edition, RuleSource},
-    moment::Moment,
-    probe::{Probe, Probed},
+    knowledge::Moment,
     published_limits::publish_limits,
     published_preferences::{OF_PREFERENCES, publish_preferences},
     rulebook::Rulebook,
-    site::Site,
+    site::{Probe, Probed, Site},
     timeline::Timeline,
 };
 

@@ -15,8 +15,13 @@ use crate::{
 };
 
 use super::{
-    decision::Decision, edition_id::EditionId, group::group_for, knowledge::Knowledge, past::Past,
-    rung::Rung, site::Site, treatment::Treatment,
+    decision::{Decision, Rung},
+    edition::EditionId,
+    group::group_for,
+    knowledge::Knowledge,
+    overrides::Treatment,
+    past::Past,
+    site::Site,
 };
 
 /// The pace that one crawler is measured by.

@@ -10,8 +10,7 @@ use jiff::Timestamp;
 use crate::formats::robots::{MAX_BYTES, Matcher};
 
 use super::{
-    edition::Edition,
-    edition_id::{EditionId, KnownEditions},
+    edition::{Edition, EditionId, KnownEditions},
     summary::{bounded, either_allows},
 };
 

@@ -64,7 +64,11 @@ impl Lines for Limits<'_> {
         let token = ProductToken::new(name);
         let is_counted = |limit: &&&RateLimit| match &token {
             _ if name == "*" => limit.all,
-            Some(token) => counts(limit, &self.enforcement.star_binds, self.name(token)),
+            Some(token) => {
+                let known = self.catalogue.find(token.as_str());
+                let name = known.map_or(Name::Site(token), Name::Known);
+                counts(limit, &self.enforcement.star_binds, name)
+            }
             None => false,
         };
         let strictest = self.published.iter().filter(is_counted).reduce(|so_far, one| {
@@ -72,12 +76,6 @@ impl Lines for Limits<'_> {
             if is_stricter { one } else { so_far }
         });
         strictest.map(|limit| limit.records()).unwrap_or_default()
-    }
-}
-
-impl Limits<'_> {
-    fn name<'t>(&'t self, token: &'t ProductToken) -> Name<'t> {
-        self.catalogue.find(token.as_str()).map_or(Name::Site(token), Name::Known)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     fields::{Fields, by_word},
-    http_fields::{self, Fault, HttpFields},
+    http_fields::{self, HttpFields},
     origin::{self, Origin},
     shape::{At, duplicate},
     timeouts::{self, Timeouts},
@@ -153,7 +153,7 @@ fn request_fields(site: &Fields<'_>) -> HttpFields {
         let is_own = OWN.contains(&name) || name.starts_with("x-forwarded-");
         let why = "origins and Beadle read it themselves";
         let help = "name a field of your own, such as X-Outside-Url";
-        (is_own || !is_plain).then_some(Fault { why, help })
+        (is_own || !is_plain).then_some((why, help))
     };
     let at = site.take("request_fields");
     at.map_or_else(Vec::new, |at| http_fields::read(&at, fault))

@@ -1,12 +1,9 @@
 //! The `block` of an enforcement: the answer to a refused request.
 
-use crate::{
-    base::{escape::shown, text::words},
-    rules::keys,
-};
+use crate::base::{escape::shown, text::words};
 
 use super::{
-    fields::{Fields, defaults},
+    fields::Fields,
     http_fields::{self, HttpFields},
     shape::At,
 };
@@ -96,12 +93,6 @@ and the rules disallow that:
 
 Decision {id}
 ";
-
-impl Default for Block {
-    fn default() -> Self {
-        defaults(&keys::BLOCK, read)
-    }
-}
 
 pub(super) fn read(section: &Fields<'_>) -> Block {
     let status = section.get_with("status", status);

@@ -34,11 +34,10 @@ pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>) {
         })
     };
     if let Some(listener) = server.addresses().find(is_ours) {
-        at.refuse_as(
-            "policy.loop",
-            format!("the origin of '{}' is this proxy's own listener {listener}", site.name()),
-            "name the address of the server behind the proxy",
-        );
+        let name = site.name();
+        let message = format!("the origin of '{name}' is this proxy's own listener {listener}");
+        let help = "name the address of the server behind the proxy";
+        at.refuse_as("policy.loop", message, help);
     }
 }
 

@@ -18,11 +18,10 @@ use super::{
     mode::{Grace, Mode, OtherForms, PaceMode},
     names::Names,
     overrides::{self, Override, Quiet},
-    people_first::{self, PeopleFirst},
-    places::Spot,
-    rate_limits::{self, RateLimit},
+    rate_limits::{self, PeopleFirst, RateLimit},
     robots_txt::RobotsTxt,
     shape::At,
+    yaml::Spot,
 };
 
 /// The `enforcement` section: the treatment of violations.
@@ -76,7 +75,7 @@ pub(super) fn read(fields: &Fields<'_>, robots_txt: &RobotsTxt, names: &Names<'_
         overrides: overrides::read(fields, names),
         rate_limits: rate_limits::read(fields, robots_txt.source, names),
         quiet: overrides::quiet(fields, names),
-        people_first: fields.read("people_first", people_first::read).map(Arc::new),
+        people_first: fields.read("people_first", rate_limits::people_first).map(Arc::new),
         block: block::read(&fields.section("block")),
         star_binds: fields.each("star_binds", star_binds),
         // There is no `throttle`: an impostor has promised no pace.

@@ -19,11 +19,9 @@ use crate::{
 };
 
 use super::{
-    duration,
-    findings::Sink,
+    findings::{Sink, closest, contained},
     shape::{At, join},
-    size,
-    spelling::{closest, contained},
+    units,
     yaml::{Key, Node, Value},
 };
 
@@ -218,7 +216,7 @@ macro_rules! numbers {
             fn read(at: &At<'_>) -> Option<Self> {
                 match at.shape {
                     Shape::Integer(least, most) => at.integer(*least..=*most)?.try_into().ok(),
-                    _ => at.measure(("size", "2GiB"), size::parse)?.try_into().ok(),
+                    _ => at.measure(("size", "2GiB"), units::size)?.try_into().ok(),
                 }
             }
         }
@@ -247,7 +245,7 @@ impl Setting for String {
 
 impl Setting for Duration {
     fn read(at: &At<'_>) -> Option<Self> {
-        at.measure(("time", "30s"), duration::parse)
+        at.measure(("time", "30s"), units::duration)
     }
 }
 

@@ -12,9 +12,8 @@ use super::{
     mode::Source,
     names::{Names, Selection, distinct},
     pattern,
-    places::{GroupPlaces, Spot},
     shape::At,
-    yaml::Value,
+    yaml::{Spot, Value},
 };
 
 #[derive(Default)]
@@ -28,6 +27,17 @@ pub(super) struct Groups {
     /// The places of each name in the policy: line and column of its groups.
     named_at: HashMap<String, Vec<(u32, u32)>>,
     order: Vec<String>,
+}
+
+/// The places of a group's parts, each in the order of the group.
+#[derive(Clone, Debug, Default)]
+pub struct GroupPlaces {
+    /// The entry of `user_agents` that has each name.
+    pub(crate) names: Vec<Spot>,
+    pub(crate) rules: Vec<Spot>,
+    pub(crate) records: Vec<Spot>,
+    /// Whether the group has errors, so that parts of it are missing.
+    pub(crate) has_errors: bool,
 }
 
 impl Groups {
@@ -73,10 +83,8 @@ impl Groups {
             && self.source == Source::Policy
         {
             let message = "there is nothing to override: the policy's rules are the only ones";
-            at.add(
-                Diagnostic::warning("policy.nothing_to_override", message)
-                    .help("remove it, or set 'source: merge' to add to the origin's rules"),
-            );
+            let help = "remove it, or set 'source: merge' to add to the origin's rules";
+            at.add(Diagnostic::warning("policy.nothing_to_override", message).help(help));
         }
         overrides
     }
@@ -150,11 +158,9 @@ impl Groups {
                 first.0,
                 last.0
             );
-            at.sink.push(
-                Diagnostic::warning("policy.merged_groups", message)
-                    .at(last.0, last.1)
-                    .help("name it in one group only, unless it should obey the rules of both"),
-            );
+            let finding = Diagnostic::warning("policy.merged_groups", message).at(last.0, last.1);
+            let help = "name it in one group only, unless it should obey the rules of both";
+            at.sink.push(finding.help(help));
         }
     }
 }
@@ -192,11 +198,8 @@ fn warn_of_idle_disallow(group: &robots::Group, places: &[Spot], at: &At<'_>) {
         if rule.directive == Directive::Disallow && allowed.contains(&rule.pattern.as_str()) {
             let message =
                 format!("'{}' is both allowed and disallowed: allow wins", shown(&rule.pattern));
-            at.sink.push(
-                Diagnostic::warning("policy.allow_wins", message)
-                    .at(*line, *column)
-                    .help("remove one of the two (RFC 9309 section 2.2.2)"),
-            );
+            let finding = Diagnostic::warning("policy.allow_wins", message).at(*line, *column);
+            at.sink.push(finding.help("remove one of the two (RFC 9309 section 2.2.2)"));
         }
     }
 }

@@ -19,56 +19,49 @@ pub use self::{
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
-    duration::parse as duration,
     email::{Email, MailTls},
     enforcement::{Enforcement, default_star_binds},
     evidence::Evidence,
-    findings::Findings,
+    findings::{Findings, closest, suggestion},
     fleet::{Alone, Fleet},
     follow::{FollowedList, Following},
+    groups::GroupPlaces,
     host::{Host, host_in_url, split_port},
     ladder::{Breaker, Ladder},
     mode::{Grace, Mode, OtherForms, PaceMode, Source},
     names::Named,
     origin::Origin,
     overrides::{Override, Quiet},
-    people_first::PeopleFirst,
-    places::{GroupPlaces, Spot},
     preferences::{Entry, Preferences, Stated},
-    rate_limits::RateLimit,
-    reader::{read, read_draft, read_with},
+    rate_limits::{PeopleFirst, RateLimit},
+    reader::{Policy, read, read_draft, read_with},
     reports::{Every, Report},
     restart::restart_findings,
     robots_txt::{MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt},
-    sections::Policy,
     server::{
         AccessFormat, AccessLog, Acme, Admin, CertificateFiles, Decide, Listener, Server, Tls,
         certificate_places,
     },
     share::Share,
     sites::{Site, Watch},
-    size::text as size_text,
-    spelling::{closest, suggestion},
     tag_rules::{MediaRange, StatusRange, TagRule},
     test::{Client, Expectation, Test, TestFailures},
     timeouts::{Limits, Timeouts},
+    units::{duration, size_text},
     violations::{ClickHouse, ClickHouseServer, ClientIp, Database, Log, OnDamage, Violations},
-    yaml::MAX_BYTES,
+    yaml::{MAX_BYTES, Spot},
 };
 
 // The file as text.
-mod findings; // everything that is wrong with a policy
-mod spelling; // corrections for misspelt words
+mod findings; // everything that is wrong with a policy, and corrections for misspelt words
 mod yaml; // bytes -> a tree with lines and columns
 
 // One value.
-mod duration; // 30s, 24h
 mod fields; // the entries of a section, by the table of keys, and the types of settings
 mod pattern; // a path pattern
-mod places; // the places of values, for findings about several of them
-mod rate; // requests in a time
 mod shape; // a node of the tree with its place and its shape
-mod share; // a percentage
+mod share; // a percentage, and requests in a time
+mod units; // 24h, 500MiB
 
 // The sections beside the sites.
 mod alerts; // the section `alerts`
@@ -101,7 +94,6 @@ mod enforcement; // the section `enforcement`
 mod ladder; // how a crawler climbs and comes down, and when refusing stops
 mod mode; // off, log, throttle, block, and the source of the rules
 mod overrides; // exceptions by crawler, crawlers without alerts
-mod people_first; // when crawlers make room for people
 mod rate_limits; // how many requests crawlers may send to the origin
 
 // The tests of the whole.
@@ -111,6 +103,4 @@ mod test; // the section `tests`
 mod checks; // checks across sections
 mod reader; // the sections in order, then the checks
 mod restart; // the keys that take effect only at a start
-mod sections; // a validated policy: its sections
 mod sites; // the section `sites`
-mod size; // 500MiB, 2GiB

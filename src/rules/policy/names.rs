@@ -12,10 +12,9 @@ use crate::{
 };
 
 use super::{
-    places::Spot,
+    findings::{closest, suggestion},
     shape::At,
-    spelling::{closest, suggestion},
-    yaml::Value,
+    yaml::{Spot, Value},
 };
 
 pub(super) struct Names<'c> {

@@ -13,8 +13,8 @@ use super::{
     fields::{Fields, Setting},
     mode::Mode,
     names::{Named, Names, Selected},
-    places::Spot,
     shape::At,
+    yaml::Spot,
 };
 
 /// A mode for some crawlers.
@@ -39,10 +39,9 @@ pub(super) fn read(fields: &Fields<'_>, names: &Names<'_>) -> Vec<Override> {
     for at in fields.list("overrides") {
         let Some(one) = one_override(&at, names) else { continue };
         if is_idle(&one, &overrides) {
-            at.add(
-                Diagnostic::warning("policy.idle_override", "earlier overrides name all of these")
-                    .help("the first that names a crawler wins: move this one up, or remove it"),
-            );
+            let message = "earlier overrides name all of these";
+            let help = "the first that names a crawler wins: move this one up, or remove it";
+            at.add(Diagnostic::warning("policy.idle_override", message).help(help));
         }
         overrides.push(one);
     }

@@ -10,7 +10,12 @@ use crate::{
 };
 
 use super::{
-    fields::Fields, mode::Source, names::Names, pattern, places::Spot, shape::At, yaml::Value,
+    fields::Fields,
+    mode::Source,
+    names::Names,
+    pattern,
+    shape::At,
+    yaml::{Spot, Value},
 };
 
 /// What a site says about the use of its content.

@@ -1,4 +1,5 @@
-//! The `rate_limits` of an enforcement: how many requests crawlers may send to the origin.
+//! The `rate_limits` of an enforcement, how many requests crawlers may send to the origin, and its
+//! `people_first`, when they make room for people.
 
 use std::{collections::HashSet, fmt, time::Duration};
 
@@ -7,15 +8,17 @@ use jiff::Timestamp;
 use crate::{
     base::{escape::shown, product_token::ProductToken},
     formats::robots::{self, Pace},
+    rules::crawlers::Purpose,
 };
 
 use super::{
     fields::{Fields, Setting},
     mode::{PaceMode, Source},
-    names::Names,
-    places::Spot,
+    names::{Names, purpose},
     shape::At,
+    share::Share,
     tag_rules,
+    yaml::Spot,
 };
 
 const HELP: &str = "write requests and a time, for example 1/10s or 10/1m, or how many may be at the \
@@ -189,6 +192,39 @@ fn refuse_control_token(at: &At<'_>, names: &Names<'_>) {
         let message = format!("no request has the name {token}: it stands in robots.txt alone");
         let help = "name the operator's crawlers that fetch pages, or a purpose";
         at.refuse_as("policy.control_limit", message, help);
+    }
+}
+
+/// When crawlers make room for people.
+#[derive(Clone, Debug)]
+pub struct PeopleFirst {
+    pub(crate) latency: Option<Duration>,
+    pub(crate) errors: Share,
+    pub(crate) crawlers_at_once: Option<u32>,
+    pub(crate) wait: Duration,
+    pub(crate) order: Vec<Purpose>,
+    pub(crate) status: u16,
+}
+
+pub(super) fn people_first(at: &At<'_>) -> Option<PeopleFirst> {
+    let fields = at.fields()?;
+    Some(PeopleFirst {
+        latency: fields.find("latency"),
+        errors: fields.get("errors"),
+        crawlers_at_once: fields.find("crawlers_at_once"),
+        wait: fields.get("wait"),
+        order: fields.each("order", purpose),
+        status: fields.get_with("status", status),
+    })
+}
+
+fn status(at: &At<'_>) -> Option<u16> {
+    match at.integer(100..=599)? {
+        status @ (429 | 503) => u16::try_from(status).ok(),
+        other => {
+            let message = format!("{other} does not tell a crawler to come back later");
+            at.refused(message, "use 503 or 429")
+        }
     }
 }
 

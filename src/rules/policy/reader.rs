@@ -1,27 +1,42 @@
-//! The whole file: its sections in order, then the checks across them.
+//! The whole file: its sections in order, then the checks across them, and the hosts below wildcards with a
+//! file of their own (RFC 9309 §2.3).
 
-use std::{io, path::Path, str::FromStr};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+};
 
 use sha2::{Digest, Sha256};
 
-use crate::base::{
-    diagnostic::{Diagnostic, Severity},
-    escape::hex,
+use crate::{
+    base::{
+        diagnostic::{Diagnostic, Severity},
+        escape::hex,
+    },
+    rules::crawlers::Catalogue,
 };
 
 use super::{
-    alerts,
+    alerts::{self, Alert, Destination},
     catalogue_file::{Open, OtherFile},
-    catalogue_source, checks, email,
+    catalogue_source, checks,
+    email::{self, Email},
     evidence::{self, Evidence},
     findings::{Findings, Sink},
-    fleet,
+    fleet::{self, Fleet},
+    follow::Following,
+    host::{self, Host},
+    mode::Source,
     names::Names,
-    reports,
-    sections::Policy,
-    server,
+    reports::{self, Report},
+    server::{self, AccessLog, Acme, Admin, CertificateFiles, Listener, Server, Tls},
     shape::At,
-    sites, test, violations, yaml,
+    sites::{self, Site},
+    test::{self, Test, TestFailures},
+    violations::{self, ClickHouse, Database, Log, Violations},
+    yaml,
 };
 
 /// Reads a policy that names no other file. The findings come in the order of their places; the
@@ -143,4 +158,191 @@ fn fingerprint(files: [&[u8]; 3]) -> String {
     let mut hash = Sha256::new();
     files.into_iter().for_each(|bytes| hash.update(bytes));
     hex(hash.finalize().iter().take(6))
+}
+
+/// A validated policy.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Listeners and their limits. A change needs a restart.
+    pub server: Server,
+    /// Where and how long records are kept. A change needs a restart.
+    pub violations: Violations,
+    pub(crate) evidence: Option<Evidence>,
+    pub(crate) fleet: Option<Fleet>,
+    /// Who gets events (default none).
+    pub alerts: Vec<Alert>,
+    /// Reports by e-mail (default none).
+    pub reports: Vec<Report>,
+    pub(crate) email: Option<Email>,
+    /// The file that replaces the built-in catalogue; `None` is the built-in one.
+    pub(crate) catalogue_file: Option<PathBuf>,
+    /// The version of the catalogue: its date.
+    pub(crate) catalogue_version: String,
+    pub(crate) following: Option<Following>,
+    /// The known crawlers: the catalogue, the policy's own, and those of the lists.
+    pub(crate) catalogue: Arc<Catalogue>,
+    /// The sites, in the policy's order; their hosts are distinct. A site whose hosts have files of
+    /// their own is several.
+    pub sites: Vec<Site>,
+    pub(crate) tests: Vec<Test>,
+    pub(crate) test_failures: TestFailures,
+    /// The first 12 hexadecimal digits of a SHA-256, over the bytes of the policy, of the
+    /// catalogue file and of what is kept of followed lists, if there are any.
+    pub fingerprint: String,
+    pub(crate) bytes: Arc<[u8]>,
+}
+
+impl Policy {
+    /// The fingerprint that operators compare: of a fleet, without what may differ from node to node.
+    pub(crate) fn shown_fingerprint(&self) -> &str {
+        self.fleet.as_ref().map_or(&self.fingerprint, |fleet| &fleet.fingerprint)
+    }
+
+    pub(crate) fn sha256(&self) -> String {
+        hex(Sha256::digest(&self.bytes).iter())
+    }
+
+    /// The sites as the policy has them: of those that it has as one, the first.
+    pub(crate) fn written_sites(&self) -> impl Iterator<Item = &Site> {
+        self.sites.chunk_by(|one, next| one.at == next.at).filter_map(<[Site]>::first)
+    }
+
+    /// The files and folders that the policy names, each with its key. A relative name starts at
+    /// the folder of the policy file, which only the caller knows.
+    pub(crate) fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
+        let Self { server, violations, evidence, fleet, alerts, email, .. } = self;
+        let (catalogue_file, following) = (&mut self.catalogue_file, &mut self.following);
+        let mut files = Vec::new();
+        for Listener { tls, .. } in &mut server.listen {
+            let Some(Tls { certificates, acme }) = tls else { continue };
+            for CertificateFiles { certificate, key } in certificates {
+                files.push(("server.listen.tls.certificate", certificate));
+                files.push(("server.listen.tls.key", key));
+            }
+            if let Some(Acme { root, folder, .. }) = acme {
+                files.extend(root.as_mut().map(|root| ("server.listen.tls.acme.root", root)));
+                files.push(("server.listen.tls.acme.folder", folder));
+            }
+        }
+        if let Some(AccessLog { log: Log::File(file), .. }) = &mut server.access_log {
+            files.push(("server.access_log", file));
+        }
+        if let Some(Admin { token_file: Some(file), .. }) = &mut server.admin {
+            files.push(("server.admin.token_file", file));
+        }
+        match &mut violations.database {
+            None => {}
+            Some(Database::Sqlite(file)) => files.push(("violations.database", file)),
+            Some(Database::ClickHouse(clickhouse)) => {
+                let ClickHouse { password_file, ca_file, local, spool, .. } = clickhouse;
+                let file = password_file.as_mut();
+                files.extend(file.map(|file| ("violations.clickhouse.password_file", file)));
+                let file = ca_file.as_mut();
+                files.extend(file.map(|file| ("violations.clickhouse.ca_file", file)));
+                files.push(("violations.clickhouse.local", local));
+                files.push(("violations.clickhouse.spool", spool));
+            }
+        }
+        if let Some(Log::File(file)) = &mut violations.log {
+            files.push(("violations.log", file));
+        }
+        if let Some(Evidence { folder, certificate_authorities, .. }) = evidence {
+            files.extend(folder.as_mut().map(|folder| ("evidence.folder", folder)));
+            let file = certificate_authorities.as_mut();
+            files.extend(file.map(|file| ("evidence.certificate_authorities", file)));
+        }
+        if let Some(Fleet { password_file, ca_file, .. }) = fleet {
+            files.extend(password_file.as_mut().map(|file| ("fleet.password_file", file)));
+            files.extend(ca_file.as_mut().map(|file| ("fleet.ca_file", file)));
+        }
+        files.extend(alerts.iter_mut().filter_map(|alert| match &mut alert.to {
+            Destination::Web { secret_file, .. } => {
+                secret_file.as_mut().map(|file| ("alerts.secret_file", file))
+            }
+            Destination::Email { .. } => None,
+        }));
+        let login = email.as_mut().and_then(|email| email.login.as_mut());
+        files.extend(login.map(|(_, file)| ("email.password_file", file)));
+        files.extend(catalogue_file.as_mut().map(|file| ("catalogue", file)));
+        files.extend(following.as_mut().map(|one| ("catalogue.folder", &mut one.folder)));
+        files
+    }
+}
+
+/// The most hosts below wildcards that have a site of their own.
+const MOST: usize = 64;
+
+impl Policy {
+    /// The site of a host below a wildcard, as if the policy named the host, and the number of the site
+    /// that has the wildcard. `None` if a site names the host, if the wildcard's file is the policy's,
+    /// or in a fleet, whose other nodes would not know the site.
+    pub(crate) fn below_wildcard(&self, host: &str) -> Option<(usize, Site)> {
+        if self.fleet.is_some() {
+            return None;
+        }
+        let covers = |named: &Host| match named {
+            Host::Exact(known) if known == host => Some(usize::MAX),
+            Host::Below(suffix) if host.ends_with(suffix.as_str()) => Some(suffix.len()),
+            _ => None,
+        };
+        let length = |site: &Site| site.hosts.iter().filter_map(covers).max();
+        let covering = self.sites.iter().enumerate();
+        let covering = covering.filter_map(|(number, site)| Some((length(site)?, number)));
+        let (length, number) = covering.max()?;
+        let site = self.sites.get(number)?;
+        let is_followed = length < usize::MAX && site.robots_txt.source != Source::Policy;
+        let host =
+            host::parsed(host).filter(|host| is_followed && matches!(host, Host::Exact(_)))?;
+        Some((number, Site { is_asked: true, watch: None, ..site.part(host) }))
+    }
+
+    /// Gives hosts below wildcards sites of their own. Returns whether there is a new one: 64 are the
+    /// most.
+    pub(crate) fn add_hosts<'h>(&mut self, hosts: impl IntoIterator<Item = &'h str>) -> bool {
+        let before = self.sites.len();
+        for host in hosts {
+            let is_full = self.sites.iter().filter(|site| site.is_asked).count() >= MOST;
+            if let Some((number, part)) = self.below_wildcard(host).filter(|_| !is_full) {
+                self.sites.insert(number + 1, part);
+            }
+        }
+        self.sites.len() > before
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::policy::Policy;
+
+    #[test]
+    fn a_host_below_a_wildcard_can_have_a_site_of_its_own() {
+        let text = r#"
+sites:
+  - hosts: [a.example, "*.a.example", named.a.example]
+    origin: http://127.0.0.1:1
+    robots_txt: { source: merge, sitemaps: ["https://{host}/s.xml"] }
+  - { hosts: ["*.own.a.example"], origin: "http://127.0.0.1:1" }
+"#;
+        let names = |policy: &Policy| {
+            let sites = policy.sites.iter().map(|site| site.name().to_owned());
+            sites.collect::<Vec<_>>().join(" ")
+        };
+        let mut policy: Policy = text.parse().expect("a policy");
+        assert_eq!(names(&policy), "a.example named.a.example own.a.example");
+        for host in ["a.example", "named.a.example", "x.own.a.example", "b.example", "*.a.example"]
+        {
+            assert!(!policy.add_hosts([host]), "{host}");
+        }
+        assert!(policy.add_hosts(["x.a.example"]));
+        assert!(!policy.add_hosts(["x.a.example"]));
+        assert_eq!(names(&policy), "a.example x.a.example named.a.example own.a.example");
+        let part = &policy.sites[1];
+        assert_eq!((part.is_asked, &*part.backend.host), (true, "x.a.example"));
+        let file = part.robots_txt.file.to_string();
+        assert!(file.contains("Sitemap: https://x.a.example/s.xml\n"), "{file}");
+        assert_eq!(policy.written_sites().count(), 2);
+        let many: Vec<String> = (0..100).map(|number| format!("{number}.a.example")).collect();
+        assert!(policy.add_hosts(many.iter().map(String::as_str)));
+        assert_eq!(policy.sites.len(), 3 + 64);
+    }
 }

@@ -4,7 +4,7 @@ use crate::base::diagnostic::Diagnostic;
 
 use super::{
     fleet::Fleet,
-    sections::Policy,
+    reader::Policy,
     server::Server,
     timeouts::Timeouts,
     violations::Violations,

@@ -10,11 +10,10 @@ use crate::{
 
 use super::{
     fields::{Fields, Setting, defaults},
-    groups::{self, Groups},
+    groups::{self, GroupPlaces, Groups},
     host::host_in_url,
     mode::Source,
     names::Names,
-    places::GroupPlaces,
     shape::At,
 };
 
@@ -130,11 +129,10 @@ pub(super) fn read(site: &Fields<'_>, host: &str, names: &Names<'_>) -> RobotsTx
     let size = robots::arrange(&robots_txt.file).file.to_string().len();
     if size > robots::LEAST_BYTES {
         let (size, limit) = (size.div_ceil(1024), robots::LEAST_BYTES / 1024);
-        at.refuse_as(
-            "policy.robots_txt_too_large",
-            format!("the file would have {size} KiB; crawlers may stop reading after {limit} KiB"),
-            "use fewer rules, or patterns with '*' (RFC 9309 section 2.5)",
-        );
+        let message =
+            format!("the file would have {size} KiB; crawlers may stop reading after {limit} KiB");
+        let help = "use fewer rules, or patterns with '*' (RFC 9309 section 2.5)";
+        at.refuse_as("policy.robots_txt_too_large", message, help);
     }
     robots_txt
 }

@@ -11,9 +11,8 @@ use crate::{
 };
 
 use super::{
-    findings::Sink,
-    spelling::closest,
-    yaml::{Key, Node, Value},
+    findings::{Sink, closest},
+    yaml::{Key, Node, Spot, Value},
 };
 
 /// The shapes with a repair of their own.
@@ -274,6 +273,12 @@ impl<'n> At<'n> {
             |word| format!("did you mean '{word}'? (one of {})", words.join(", ")),
         );
         self.refused(format!("unknown value '{}'", shown(text)), help)
+    }
+}
+
+impl From<&At<'_>> for Spot {
+    fn from(at: &At<'_>) -> Self {
+        Self::from(at.node)
     }
 }
 

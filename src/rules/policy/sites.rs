@@ -15,12 +15,12 @@ use super::{
     mode::Source,
     names::Names,
     origin::{self, Origin},
-    places::Spot,
     preferences::{self, Preferences},
     robots_txt::{self, RobotsTxt},
     shape::{At, duplicate},
     tag_rules::{self, TagRule},
     timeouts::Timeouts,
+    yaml::Spot,
 };
 
 /// Hosts that share origins, robots rules, tag rules and enforcement.

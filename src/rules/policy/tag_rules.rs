@@ -10,12 +10,11 @@ use crate::{
 
 use super::{
     fields::Fields,
+    findings::closest,
     names::{Names, Selection},
     pattern,
-    places::Spot,
     shape::At,
-    spelling::closest,
-    yaml::{Node, Value},
+    yaml::{Node, Spot, Value},
 };
 
 /// One entry of the `robots_tag` section.
@@ -51,15 +50,13 @@ pub(super) fn read(fields: &Fields<'_>, names: &Names<'_>) -> Vec<TagRule> {
     let all = rules.iter().fold(RobotsTag::new(), |all, rule| all.union(&rule.tag));
     let length = all.field_len();
     if length > robots_tag::MAX_BYTES {
-        at.refuse_as(
-            "policy.robots_tag_too_long",
-            format!("together the tags would have {length} bytes"),
-            format!(
-                "stay within {} bytes (draft-illyes-repext-03 section 3.1.1): use '*' instead of \
-                 many product tokens",
-                robots_tag::MAX_BYTES
-            ),
+        let message = format!("together the tags would have {length} bytes");
+        let help = format!(
+            "stay within {} bytes (draft-illyes-repext-03 section 3.1.1): use '*' instead of many \
+             product tokens",
+            robots_tag::MAX_BYTES
         );
+        at.refuse_as("policy.robots_tag_too_long", message, help);
     }
     for finding in all.unsayable_in_legacy() {
         at.add(finding);

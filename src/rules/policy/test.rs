@@ -9,14 +9,14 @@ use crate::{
 };
 
 use super::{
-    duration,
     fields::{Fields, Setting, by_word},
+    findings::closest,
     host::{Host, split_port},
     names::Names,
     preferences,
     shape::At,
     sites::Site,
-    spelling::closest,
+    units,
     yaml::Value,
 };
 
@@ -104,7 +104,7 @@ fn test(at: &At<'_>, subject: &Subject<'_>) -> Option<Test> {
     let name = match fields.take("name") {
         Some(at) => at.text()?.trim().to_owned(),
         None => {
-            let after = after.map(|after| format!(", {} after", duration::text(after)));
+            let after = after.map(|after| format!(", {} after", units::duration_text(after)));
             format!("{shown_agent} {target}{}", after.unwrap_or_default())
         }
     };

@@ -41,6 +41,19 @@ pub(super) struct Key {
     pub(super) column: u32,
 }
 
+/// A line and a column of the policy file, from 1; 0 is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spot {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl From<&Node> for Spot {
+    fn from(node: &Node) -> Self {
+        Self { line: node.line, column: node.column }
+    }
+}
+
 impl Node {
     pub(super) fn is_empty_list(&self) -> bool {
         matches!(&self.value, Value::List(items) if items.is_empty())

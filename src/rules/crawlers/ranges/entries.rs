@@ -5,10 +5,12 @@ use ipnet::IpNet;
 use crate::base::{diagnostic::Diagnostic, escape};
 
 use super::{
-    family::Family,
-    list::List,
+    list::{Family, List},
     prefix::{self, Worth},
-    refusal::{MAX_PREFIXES, MAX_V4_ADDRESSES, MAX_V6_ADDRESSES, READ_FOR_EACH_UNREAD, Refusal},
+    refusal::{
+        MAX_PREFIXES, MAX_V4_ADDRESSES, MAX_V6_ADDRESSES, READ_FOR_EACH_UNREAD, Refusal, WIDEST_V4,
+        WIDEST_V6,
+    },
 };
 
 /// The most octets of an entry that a finding quotes.
@@ -40,13 +42,18 @@ impl Entries {
         for prefix in prefixes {
             self.seen += 1;
             if self.seen > MAX_PREFIXES {
-                return Err(Refusal::TooMany);
+                let message = format!("the list has more than {MAX_PREFIXES} entries");
+                return Err(Refusal::new("ranges.too_many", message));
             }
             let masked = prefix.trunc();
             match prefix::worth(masked) {
                 Worth::Refuse => {
                     let prefix = escape::bounded(text.trim().as_bytes(), SHOWN);
-                    return Err(Refusal::TooWide { prefix });
+                    let message = format!(
+                        "'{prefix}' is too wide for a crawler's addresses (at most /{WIDEST_V4} in IPv4, \
+                         /{WIDEST_V6} in IPv6)"
+                    );
+                    return Err(Refusal::new("ranges.too_wide", message));
                 }
                 worth @ (Worth::Ignore | Worth::IgnoreMixed) => {
                     self.ignored.add(text);
@@ -76,17 +83,26 @@ impl Entries {
         // An error message has few addresses or one; a list has few lines that are not entries.
         if self.unread.count.saturating_mul(READ_FOR_EACH_UNREAD) > self.seen {
             let Tally { count: unread, first } = self.unread;
-            return Err(Refusal::MostlyUnread { read: self.seen, unread, first });
+            let message = format!(
+                "{unread} entries are not addresses and only {} are (at least \
+                 {READ_FOR_EACH_UNREAD} for each of the others); the first is '{first}'",
+                self.seen
+            );
+            return Err(Refusal::new("ranges.mostly_unread", message));
         }
         let findings = self.findings();
         let is_complete = self.unread.count == 0 && !self.has_gap;
         let list = List::new(self.used, is_complete, findings);
         if list.is_empty() {
-            return Err(Refusal::Empty);
+            return Err(Refusal::empty());
         }
-        for (family, most) in [(Family::V4, MAX_V4_ADDRESSES), (Family::V6, MAX_V6_ADDRESSES)] {
+        for (family, most, widest) in
+            [(Family::V4, MAX_V4_ADDRESSES, WIDEST_V4), (Family::V6, MAX_V6_ADDRESSES, WIDEST_V6)]
+        {
             if list.addresses(family) > most {
-                return Err(Refusal::CoversTooMuch(family));
+                let message =
+                    format!("all {family} prefixes together contain more than two /{widest}");
+                return Err(Refusal::new("ranges.covers_too_much", message));
             }
         }
         Ok(list)
@@ -122,4 +138,27 @@ impl Tally {
     fn message(&self, what: &str) -> String {
         format!("{} of the list's entries {what}; the first is '{}'", self.count, self.first)
     }
+}
+
+/// Names that only lists of prefixes use.
+const OF_PREFIXES: [&str; 4] = ["ipprefix", "ipv4prefix", "ipv6prefix", "iprange"];
+/// Generic names. A response about something else uses them too: an error with the client's address.
+const GENERIC: &str = "
+    address addresses cidr ip ipaddress ips ipv4 ipv4address ipv6
+    ipv6address network prefix subnet
+";
+
+/// Whether only lists of prefixes use this name.
+pub(super) fn is_of_prefixes(name: &str) -> bool {
+    OF_PREFIXES.iter().any(|known| is(name, known))
+}
+
+/// Whether this is any name for addresses.
+pub(super) fn is_of_addresses(name: &str) -> bool {
+    is_of_prefixes(name) || GENERIC.split_whitespace().any(|known| is(name, known))
+}
+
+fn is(name: &str, known: &str) -> bool {
+    let letters = name.bytes().filter(|b| !b"_-".contains(b)).map(|b| b.to_ascii_lowercase());
+    letters.eq(known.bytes())
 }

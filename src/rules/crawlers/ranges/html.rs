@@ -12,7 +12,11 @@
 
 use html5gum::{Token, Tokenizer, emitters::default::DefaultEmitter};
 
-use super::{entries::Entries, member_names, prefix, refusal::Refusal};
+use super::{
+    entries::{Entries, is_of_prefixes},
+    prefix,
+    refusal::Refusal,
+};
 
 /// Words that mark a line as no list.
 const NOT_A_LIST: [&str; 7] = ["version", "release", "build", "your", "you", "client", "example"];
@@ -78,7 +82,7 @@ fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Refusal> {
         if prefix::parse(word).is_none() {
             other_words += usize::from(word.contains(|c: char| c.is_alphabetic()));
             is_other |= NOT_A_LIST.iter().any(|one| word.eq_ignore_ascii_case(one));
-            after_key = member_names::is_of_prefixes(word);
+            after_key = is_of_prefixes(word);
             continue;
         }
         if after_key || word.contains('/') {
@@ -104,7 +108,7 @@ fn add_values(script: &str, entries: &mut Entries) -> Result<(), Refusal> {
         if after_key {
             entries.add(word)?;
         }
-        after_key = member_names::is_of_prefixes(word);
+        after_key = is_of_prefixes(word);
     }
     Ok(())
 }

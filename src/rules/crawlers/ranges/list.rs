@@ -1,4 +1,4 @@
-//! A list of prefixes, and the check of a fresh copy against the copy in use.
+//! A list of prefixes, the families of its addresses, and the check of a fresh copy against the copy in use.
 
 use std::{fmt, net::IpAddr};
 
@@ -6,10 +6,7 @@ use ipnet::IpNet;
 
 use crate::base::diagnostic::Diagnostic;
 
-use super::{
-    family::{Families, Family},
-    refusal::Refusal,
-};
+use super::refusal::Refusal;
 
 /// The prefixes of a published list, merged: sorted, none inside another, neighbours joined. Two
 /// copies with the same addresses are equal, however they are written.
@@ -31,6 +28,9 @@ pub(super) struct Span {
     pub(super) last: u128,
 }
 
+/// The code of a fresh copy that contains no address of the copy in use.
+pub(crate) const UNRELATED: &str = "ranges.unrelated";
+
 /// Checks that `new` may replace `old`.
 ///
 /// It may not if it has lost a whole family of addresses. It may not if, in one family, it contains
@@ -41,7 +41,7 @@ pub(super) struct Span {
 ///
 /// # Errors
 ///
-/// [`Refusal::FamilyGone`], [`Refusal::Shrunk`] and [`Refusal::Unrelated`].
+/// `ranges.family_gone`, `ranges.shrunk` and [`UNRELATED`].
 pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
     let mut is_related = false;
     for family in [Family::V4, Family::V6] {
@@ -50,7 +50,8 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
             continue;
         }
         if after.is_empty() {
-            return Err(Refusal::FamilyGone(family));
+            let message = format!("the fresh copy has lost all {family} addresses");
+            return Err(Refusal::new("ranges.family_gone", message));
         }
         is_related |= before.iter().any(|span| {
             let next = after.partition_point(|other| other.last < span.first);
@@ -63,10 +64,21 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
         };
         let kept = before.iter().filter(|span| is_kept(span)).count();
         if kept.max(after.len()) * 2 < before.len() {
-            return Err(Refusal::Shrunk { family, old: before.len(), new: after.len() });
+            let message = format!(
+                "the fresh copy has {} {family} prefixes instead of {}, less than half (if this is \
+                 right, delete the copy in use)",
+                after.len(),
+                before.len()
+            );
+            return Err(Refusal::new("ranges.shrunk", message));
         }
     }
-    if is_related { Ok(()) } else { Err(Refusal::Unrelated) }
+    if is_related {
+        return Ok(());
+    }
+    let message = "the fresh copy contains no address of the copy in use (it is accepted if the source \
+                   still has it an hour later)";
+    Err(Refusal::new(UNRELATED, message))
 }
 
 impl List {
@@ -135,5 +147,53 @@ impl Eq for List {}
 impl fmt::Display for List {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.prefixes().try_for_each(|prefix| writeln!(f, "{prefix}"))
+    }
+}
+
+/// A family of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// IPv4, and IPv4 in IPv6 form.
+    V4,
+    /// IPv6.
+    V6,
+}
+
+/// The families of a list's addresses. The list says nothing about other families.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Families {
+    pub(crate) v4: bool,
+    pub(crate) v6: bool,
+}
+
+impl Family {
+    /// The family of an address.
+    pub fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(_) => Self::V4,
+            IpAddr::V6(_) => Self::V6,
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::V4 => "IPv4",
+            Self::V6 => "IPv6",
+        })
+    }
+}
+
+impl Families {
+    pub(crate) fn cover(self, family: Family) -> bool {
+        match family {
+            Family::V4 => self.v4,
+            Family::V6 => self.v6,
+        }
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { v4: self.v4 || other.v4, v6: self.v6 || other.v6 }
     }
 }

@@ -10,10 +10,7 @@ use std::{
     net::IpAddr,
 };
 
-use super::{
-    family::{Families, Family},
-    list::List,
-};
+use super::list::{Families, Family, List};
 
 /// The number that the owner of the lists gives to one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

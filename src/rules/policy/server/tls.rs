@@ -9,10 +9,9 @@ use super::super::{
     fields::{Fields, Setting},
     findings::Sink,
     host::{self, Host, split_port},
-    places::Spot,
     shape::At,
     sites::Site,
-    yaml,
+    yaml::{self, Spot},
 };
 
 /// The certificates of a TLS listener.
