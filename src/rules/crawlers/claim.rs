@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use derive_more::Display;
 use serde::Serialize;
 
 use crate::base::{product_token::ProductToken, text::words};
@@ -13,7 +14,8 @@ use super::{
 
 words! {
     /// The kind of client that a User-Agent claims to be.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Hash, Serialize)]
+    #[display("{}", self.as_str())]
     #[serde(rename_all = "kebab-case")]
     pub enum Class {
         /// A crawler of the catalogue.
@@ -29,12 +31,6 @@ words! {
         Browser = "browser",
         /// A User-Agent that is absent, empty, `-`, or of no known form.
         None = "none",
-    }
-}
-
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -203,7 +199,8 @@ impl fmt::Debug for Claim<'_> {
 }
 
 /// One product token that a User-Agent carries.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Display)]
+#[display("{}", self.as_str())]
 pub enum Name<'a> {
     /// A crawler of the catalogue.
     Known(&'a Crawler),
@@ -252,12 +249,6 @@ impl<'a> Name<'a> {
             (Self::Known(a), Self::Known(b)) => std::ptr::eq(a, b),
             _ => self.as_str().eq_ignore_ascii_case(other.as_str()),
         }
-    }
-}
-
-impl fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

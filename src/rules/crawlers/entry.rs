@@ -2,8 +2,7 @@
 //!
 //! An absent key means "unknown", not "no": the catalogue contains no guesses.
 
-use std::fmt;
-
+use derive_more::Display;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -231,8 +230,10 @@ pub enum CrawlDelay {
 words! {
     /// The purpose of a crawler's requests.
     #[derive(
-        Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize,
+        Clone, Copy, Debug, Default, Display, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize,
+        Serialize,
     )]
+    #[display("{}", self.as_str())]
     #[serde(rename_all = "kebab-case")]
     pub enum Purpose {
         /// An index that people search.
@@ -275,12 +276,6 @@ words! {
         /// Another purpose, or an unknown one.
         #[default]
         Other = "other",
-    }
-}
-
-impl fmt::Display for Purpose {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 

@@ -20,11 +20,10 @@ mod foreign_list; // one as it is published
 mod subscription; // what it adds to the catalogue
 
 // All known crawlers.
-mod catalogue; // by name and by number
+mod catalogue; // by name and by number, with hosts from which operators send people
 mod crawler; // one of them, checked
 mod name_table; // names, and the lookup of a word
 mod patterns; // crawlers without a name of their own
-mod referrers; // hosts from which operators send people
 mod site_names; // names of a site's groups
 
 // User-Agent to claim.

@@ -11,10 +11,9 @@ use crate::{
 };
 
 use super::{
-    decision::{Action, Decision, Judgement, Reason, Rung},
+    decision::{Action, Decision, Judgement, Knowledge, Reason, Rung},
     edition::{KnownEditions, RuleSource},
     group::{allows, group_for, group_names, group_of, listed_group},
-    knowledge::Knowledge,
     overrides::{first_for, is_protected, strictest_mode},
     site::Site,
     timeline::Excuse,

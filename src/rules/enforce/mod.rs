@@ -18,24 +18,22 @@
 //! Must not know: pingora, the store, any clock.
 
 pub use self::{
-    chronicle::Chronicle,
-    decide::{decide, is_blank},
-    decision::{Action, Decision, Judgement, Reason, Rung},
+    chronicle::{Chronicle, Elsewhere},
+    decide::{EditionVerdict, decide, edition_verdicts, is_blank},
+    decision::{Action, Case, Decision, Judgement, Knowledge, Leap, Moment, Reason, Rung},
     edition::{Edition, EditionId, KnownEditions, RuleSource},
-    edition_verdict::{EditionVerdict, edition_verdicts},
-    elsewhere::Elsewhere,
     group::{
         allows, first_group, group_for, group_names, group_of, is_bound_by_star, listed_group,
     },
+    group_lines::{publish_limits, publish_preferences},
     history::History,
     hosts::{HostPeriod, Stay},
-    knowledge::{Case, Knowledge, Leap, Moment},
-    limits::{AppliedLimit, applied_limits, counts, rank},
     overrides::{Treatment, is_ordered, is_protected, is_quiet},
-    pace::{AppliedPace, applied_pace, keeps_paces, promised_pace},
+    pace::{
+        AppliedLimit, AppliedPace, applied_limits, applied_pace, counts, keeps_paces,
+        promised_pace, rank,
+    },
     past::{Past, Period},
-    published_limits::publish_limits,
-    published_preferences::publish_preferences,
     rulebook::Rulebook,
     site::{Probe, Probed, Site},
     tags::{TagFields, Tags},
@@ -44,21 +42,17 @@ pub use self::{
 };
 
 // The published rules in time.
-mod chronicle; // all editions and hosts until now
+mod chronicle; // all editions and hosts until now, those of other nodes among them
 mod edition; // one published robots.txt: its bytes, its hash, its matcher
 mod editions; // the editions that one site published
-mod elsewhere; // the editions of other nodes of a fleet
 mod hosts; // the sites that each host belonged to
 mod past; // an edition that is no longer in force, or several summed up
 mod summary; // one file for several, which allows what any of them allows
 mod timeline; // the editions that count for a site
 
 // The policy compiled for serving.
-mod compiler; // policy and history -> rulebook
-mod group_lines; // lines that the policy adds to groups
-mod history; // earlier editions, and the files of the origins
-mod published_limits; // the limits that robots.txt says
-mod published_preferences; // the preferences that robots.txt says
+mod group_lines; // lines that the policy adds to groups: limits and preferences
+mod history; // policy, earlier editions and the files of the origins -> rulebook
 mod rulebook; // all sites by host, swapped whole
 mod site; // a site compiled for serving
 mod tags; // the tags of a site's answers
@@ -66,14 +60,11 @@ mod usage_fields; // what responses say about the use of their content
 
 // The decision about a request.
 mod court; // a request judged by one name, in time
-mod decide; // the decision: the strictest of all names
-mod decision; // action and reason, the rungs of the ladder
-mod edition_verdict; // the verdicts of all editions that count, for explanations
+mod decide; // the decision: the strictest of all names; the verdicts of all editions
+mod decision; // a request, the knowledge about its client, action and reason, the rungs of the ladder
 mod group; // the group that a name obeys
-mod knowledge; // a request, and the knowledge about its client
-mod limits; // the rate limits that count a request
 mod overrides; // the overrides that apply to a name
-mod pace; // the pace that a crawler must keep
+mod pace; // the pace that a crawler must keep, and the rate limits that count a request
 
 #[cfg(test)]
 mod tests;

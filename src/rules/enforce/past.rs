@@ -34,12 +34,10 @@ pub struct Past {
 /// A stored time in force of an edition.
 #[derive(Clone, Debug)]
 pub struct Period {
-    /// The edition.
-    pub edition: Arc<Edition>,
-    /// The start.
-    pub from: Timestamp,
+    pub(crate) edition: Arc<Edition>,
+    pub(crate) from: Timestamp,
     /// The end; `None` if no other edition followed.
-    pub until: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
 }
 
 /// An edition that is equivalent to another one.

@@ -175,8 +175,7 @@ pub struct Probe {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probed {
     pub(crate) probe: Probe,
-    /// When.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
     /// What is known of all origins together; else the origin and the reason.
     pub(crate) found: Result<Found, String>,
 }

@@ -32,25 +32,12 @@ pub const STEPS: [&str; Steps::NAMED.len()] = {
     names
 };
 
+#[rustfmt::skip]
 pub(super) const EVENTS: [&str; 18] = [
-    "new_offender",
-    "violation_rate",
-    "impostors",
-    "reload_refused",
-    "robots_quarantined",
-    "breaker_open",
-    "crawlers_put_off",
-    "store_trouble",
-    "certificate_expiring",
-    "certificate_not_renewed",
-    "new_crawlers",
-    "list_refused",
-    "robots_rewritten",
-    "robots_refused",
-    "edge_refuses",
-    "edge_ignores",
-    "tags_lost",
-    "stale",
+    "new_offender", "violation_rate", "impostors", "reload_refused", "robots_quarantined",
+    "breaker_open", "crawlers_put_off", "store_trouble", "certificate_expiring",
+    "certificate_not_renewed", "new_crawlers", "list_refused", "robots_rewritten", "robots_refused",
+    "edge_refuses", "edge_ignores", "tags_lost", "stale",
 ];
 
 const fn form(pattern: &'static str, example: &'static str) -> Shape {

@@ -11,7 +11,7 @@ use crate::{
 };
 
 use super::{
-    fields::{Fields, by_word},
+    fields::Fields,
     http_fields::{self, HttpFields},
     origin::{self, Origin},
     shape::{At, duplicate},
@@ -62,8 +62,6 @@ words! {
         Http2 = "h2",
     }
 }
-
-by_word!(Balance, Protocol);
 
 /// When a server gets no requests for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,8 +118,8 @@ pub(super) fn read(site: &Fields<'_>, host: &str, server: &Timeouts) -> Option<(
         is_probed,
         rewrite_location: site.get("rewrite_location"),
     };
-    let at = at?;
-    backend.origins = origins(&if at.is_map() { urls(&fields)? } else { at })?;
+    at?;
+    backend.origins = origins(&urls(&fields)?)?;
     Some((backend, reading))
 }
 
@@ -169,7 +167,7 @@ fn forms(fields: &Fields<'_>) -> (bool, Steps) {
             (true, Steps::ALL)
         }
         _ => {
-            let steps: Vec<Steps> = fields.all("forms");
+            let steps: Vec<Steps> = fields.get("forms");
             (false, steps.into_iter().fold(Steps::NONE, Steps::with))
         }
     }

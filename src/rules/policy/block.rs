@@ -165,30 +165,21 @@ fn parse_template(text: &str) -> Result<Template, String> {
     while let Some(at) = rest.find(['{', '}']) {
         literal.push_str(&rest[..at]);
         let (brace, after) = rest[at..].split_at(1);
-        if let Some(after) = after.strip_prefix(brace) {
+        let doubled = after.strip_prefix(brace);
+        if doubled.is_some() || brace == "}" {
             literal.push_str(brace);
-            rest = after;
-            continue;
-        }
-        if brace == "}" {
-            literal.push_str(brace);
-            rest = after;
+            rest = doubled.unwrap_or(after);
             continue;
         }
         let Some((name, after)) = after.split_once('}') else {
             return Err(after.chars().take(20).collect());
         };
-        let slot = Slot::from_word(name);
-        if !literal.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut literal)));
-        }
-        pieces.push(Piece::Slot(slot.ok_or_else(|| name.to_owned())?));
+        pieces.push(Piece::Text(std::mem::take(&mut literal)));
+        pieces.push(Piece::Slot(Slot::from_word(name).ok_or_else(|| name.to_owned())?));
         rest = after;
     }
-    literal.push_str(rest);
-    if !literal.is_empty() {
-        pieces.push(Piece::Text(literal));
-    }
+    pieces.push(Piece::Text(literal + rest));
+    pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
     Ok(Template(pieces))
 }
 

@@ -4,6 +4,8 @@ use std::{cell::RefCell, fmt};
 
 use crate::base::diagnostic::{Diagnostic, Severity};
 
+use super::yaml::Spot;
+
 /// Everything that is wrong with a policy, or worth a warning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings(pub Vec<Diagnostic>);
@@ -23,6 +25,10 @@ pub(super) struct Sink(RefCell<Vec<Diagnostic>>);
 impl Sink {
     pub(super) fn push(&self, finding: Diagnostic) {
         self.0.borrow_mut().push(finding);
+    }
+
+    pub(super) fn push_at(&self, spot: Spot, finding: Diagnostic) {
+        self.push(finding.at(spot.line, spot.column));
     }
 
     pub(super) fn count(&self) -> usize {

@@ -1,16 +1,16 @@
 //! The `groups` of a site's robots.txt: names, rules and other records.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
+    base::{diagnostic::Diagnostic, escape::shown},
     formats::robots::{self, Directive},
 };
 
 use super::{
     fields::Fields,
     mode::Source,
-    names::{Names, Selection, distinct},
+    names::{Named, Names},
     pattern,
     shape::At,
     yaml::{Spot, Value},
@@ -24,8 +24,8 @@ pub(super) struct Groups {
     pub(super) overriding: Vec<bool>,
     /// Records that the policy has in a group, although they apply to the whole site.
     pub(super) global_records: Vec<robots::Record>,
-    /// The places of each name in the policy: line and column of its groups.
-    named_at: HashMap<String, Vec<(u32, u32)>>,
+    /// The places of the groups of each name.
+    named_at: HashMap<String, Vec<Spot>>,
     order: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl Groups {
         {
             let message = "there is nothing to override: the policy's rules are the only ones";
             let help = "remove it, or set 'source: merge' to add to the origin's rules";
-            at.add(Diagnostic::warning("policy.nothing_to_override", message).help(help));
+            at.warn("policy.nothing_to_override", message, help);
         }
         overrides
     }
@@ -100,32 +100,20 @@ impl Groups {
         if items.is_empty() && matches!(at.node.value, Value::List(_)) {
             at.refuse("names no crawler", "write '[\"*\"]' or the crawlers' names");
         }
-        let (mut star, mut tokens): (Option<Spot>, Vec<ProductToken>) = (None, Vec::new());
-        let mut named_by: HashMap<ProductToken, Spot> = HashMap::new();
-        for item in items {
-            names.note_control_token(&item);
-            let Some(selection) = names.select(&item) else { continue };
-            match selection {
-                Selection::Star => star = Some(Spot::from(&item)),
-                Selection::Tokens(selected) => {
-                    if let Some(written) = item.text().filter(|text| text.contains(':')) {
-                        group.comment.push(format!("{written}, {} crawlers", selected.len()));
-                    }
-                    for token in &selected {
-                        named_by.entry(token.clone()).or_insert_with(|| Spot::from(&item));
-                    }
-                    tokens.extend(selected);
-                }
+        items.iter().for_each(|item| names.note_control_token(item));
+        let selected = names.selected(&items);
+        for Named { written, tokens, .. } in &selected.named {
+            if written.contains(':') {
+                group.comment.push(format!("{written}, {} crawlers", tokens.len()));
             }
         }
-        let place = (at.node.line, at.node.column);
-        let all = star.map(|spot| ("*".to_owned(), spot));
-        let tokens = distinct(tokens).into_iter().map(|token| {
-            let spot = named_by.get(&token).copied().unwrap_or_default();
-            (token.as_str().to_owned(), spot)
-        });
-        for (name, spot) in all.into_iter().chain(tokens) {
-            match robots::UserAgent::new(&name) {
+        let mut seen = HashSet::new();
+        let tokens =
+            selected.named.iter().flat_map(|one| one.tokens.iter().map(|token| (token, one.at)));
+        let tokens = tokens.filter(|(token, _)| seen.insert(*token));
+        let tokens = tokens.map(|(token, spot)| (token.as_str(), spot));
+        for (name, spot) in selected.star.map(|spot| ("*", spot)).into_iter().chain(tokens) {
+            match robots::UserAgent::new(name) {
                 Ok(user_agent) => {
                     group.user_agents.push(user_agent);
                     spots.push(spot);
@@ -134,9 +122,9 @@ impl Groups {
             }
             let key = name.to_ascii_lowercase();
             if !self.named_at.contains_key(&key) {
-                self.order.push(name);
+                self.order.push(name.to_owned());
             }
-            self.named_at.entry(key).or_default().push(place);
+            self.named_at.entry(key).or_default().push(at.node.spot);
         }
     }
 
@@ -152,15 +140,13 @@ impl Groups {
                 continue;
             }
             reported.push((first, last));
+            let (name, first, line) = (shown(name), first.line, last.line);
             let message = format!(
-                "'{}' stands in the groups of lines {} and {}: crawlers merge them into one",
-                shown(name),
-                first.0,
-                last.0
+                "'{name}' stands in the groups of lines {first} and {line}: crawlers merge them into one"
             );
-            let finding = Diagnostic::warning("policy.merged_groups", message).at(last.0, last.1);
             let help = "name it in one group only, unless it should obey the rules of both";
-            at.sink.push(finding.help(help));
+            let finding = Diagnostic::warning("policy.merged_groups", message).help(help);
+            at.sink.push_at(*last, finding);
         }
     }
 }
@@ -181,7 +167,7 @@ fn rules(
             at.add(Diagnostic::note("policy.percent_encoded", message));
         }
         group.rules.push(rule);
-        places.push(Spot::from(&at));
+        places.push(at.node.spot);
     }
     places
 }
@@ -194,12 +180,12 @@ fn warn_of_idle_disallow(group: &robots::Group, places: &[Spot], at: &At<'_>) {
         .filter(|rule| rule.directive == Directive::Allow)
         .map(|rule| rule.pattern.as_str())
         .collect();
-    for (rule, Spot { line, column }) in group.rules.iter().zip(places) {
+    for (rule, spot) in group.rules.iter().zip(places) {
         if rule.directive == Directive::Disallow && allowed.contains(&rule.pattern.as_str()) {
             let message =
                 format!("'{}' is both allowed and disallowed: allow wins", shown(&rule.pattern));
-            let finding = Diagnostic::warning("policy.allow_wins", message).at(*line, *column);
-            at.sink.push(finding.help("remove one of the two (RFC 9309 section 2.2.2)"));
+            let help = "remove one of the two (RFC 9309 section 2.2.2)";
+            at.sink.push_at(*spot, Diagnostic::warning("policy.allow_wins", message).help(help));
         }
     }
 }
@@ -213,7 +199,7 @@ fn crawl_delay(fields: &Fields<'_>) -> Option<(Spot, robots::Record)> {
             return at.refused("not a number of seconds", "write a number from 0 to 86400");
         }
     };
-    Some((Spot::from(&at), robots::Record::new("Crawl-delay", &seconds).ok()?))
+    Some((at.node.spot, robots::Record::new("Crawl-delay", &seconds).ok()?))
 }
 
 /// Reads `records`, a list of `Name: value`, with the places of their names; `in_group` for those of
@@ -233,7 +219,7 @@ pub(super) fn records(fields: &Fields<'_>, in_group: bool) -> Vec<(Spot, robots:
                     if let Some(finding) = record.check(in_group) {
                         at.add(finding);
                     }
-                    records.push((Spot { line: key.line, column: key.column }, record));
+                    records.push((key.spot, record));
                 }
                 Err(finding) => {
                     let is_rule = ["allow", "disallow", "user-agent"]
@@ -245,7 +231,7 @@ pub(super) fn records(fields: &Fields<'_>, in_group: bool) -> Vec<(Spot, robots:
                         finding
                     };
                     let message = format!("{}: {}", at.path, finding.message);
-                    at.sink.push(Diagnostic { message, ..finding.at(key.line, key.column) });
+                    at.sink.push_at(key.spot, Diagnostic { message, ..finding });
                 }
             }
         }

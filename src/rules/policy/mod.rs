@@ -6,12 +6,14 @@
 //! defaults. A policy can have other files, its catalogue and copies of lists; the caller opens them
 //! ([`read_with`]).
 //!
+//! A field without a doc is a key: the table says what it means, and its default.
+//!
 //! May use: diagnostic, escape, product_token, text, version, robots, usage, probe, robots_tag, signature,
 //! crawlers, valkey, keys.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
 pub use self::{
-    alerts::{Alert, AlertKind, Destination, Format, WebhookUrl},
+    alerts::{Alert, AlertKind, Destination, Email, Format, MailTls, WebhookUrl},
     backend::{Backend, Balance, Health, HealthCheck, Protocol},
     block::{Block, Piece, Slot, Template},
     catalogue_file::{
@@ -19,19 +21,16 @@ pub use self::{
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
-    email::{Email, MailTls},
-    enforcement::{Enforcement, default_star_binds},
+    enforcement::{Breaker, Enforcement, Ladder, Override, Quiet, default_star_binds},
     evidence::Evidence,
     findings::{Findings, closest, suggestion},
     fleet::{Alone, Fleet},
     follow::{FollowedList, Following},
     groups::GroupPlaces,
     host::{Host, host_in_url, split_port},
-    ladder::{Breaker, Ladder},
     mode::{Grace, Mode, OtherForms, PaceMode, Source},
     names::Named,
     origin::Origin,
-    overrides::{Override, Quiet},
     preferences::{Entry, Preferences, Stated},
     rate_limits::{PeopleFirst, RateLimit},
     reader::{Policy, read, read_draft, read_with},
@@ -64,11 +63,9 @@ mod share; // a percentage, and requests in a time
 mod units; // 24h, 500MiB
 
 // The sections beside the sites.
-mod alerts; // the section `alerts`
+mod alerts; // the sections `alerts` and `email`
 mod catalogue_file; // the files that belong to a policy, and the built-in catalogue
-mod catalogue_source; // the key `catalogue`, and all crawlers of a policy
-mod crawler_entries; // the section `crawlers`
-mod email; // the section `email`
+mod catalogue_source; // the key `catalogue`, the section `crawlers`, and all crawlers of a policy
 mod evidence; // the section `evidence`
 mod fleet; // the section `fleet`
 mod follow; // catalogue.follow
@@ -90,10 +87,8 @@ mod tag_rules; // the section `robots_tag`
 
 // A site: the treatment of violations.
 mod block; // the answer to a refused request
-mod enforcement; // the section `enforcement`
-mod ladder; // how a crawler climbs and comes down, and when refusing stops
+mod enforcement; // the section `enforcement`: ladder, breaker, exceptions by crawler
 mod mode; // off, log, throttle, block, and the source of the rules
-mod overrides; // exceptions by crawler, crawlers without alerts
 mod rate_limits; // how many requests crawlers may send to the origin
 
 // The tests of the whole.

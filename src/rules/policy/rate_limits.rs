@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    fields::{Fields, Setting},
+    fields::{Fields, Setting, section},
     mode::{PaceMode, Source},
     names::{Names, purpose},
     shape::At,
@@ -119,7 +119,7 @@ pub(super) fn read(fields: &Fields<'_>, source: Source, names: &Names<'_>) -> Ve
 fn rate_limit(at: &At<'_>, source: Source, names: &Names<'_>) -> Option<RateLimit> {
     let fields = at.fields()?;
     let user_agents = fields.require("user_agents", "write for example [set:ai]");
-    let concurrent = fields.find("concurrent");
+    let concurrent = fields.get("concurrent");
     let requests = match fields.take("concurrent") {
         Some(_) => fields.take("requests"),
         None => fields.require("requests", HELP),
@@ -140,8 +140,8 @@ fn rate_limit(at: &At<'_>, source: Source, names: &Names<'_>) -> Option<RateLimi
         together: fields.get("together"),
         mode: fields.get("mode"),
         is_published: fields.get("publish"),
-        until: fields.find("until"),
-        at: Spot::from(at),
+        until: fields.get("until"),
+        at: at.node.spot,
     };
     refuse_vain_wait(&limit, &fields);
     if limit.is_published {
@@ -195,27 +195,17 @@ fn refuse_control_token(at: &At<'_>, names: &Names<'_>) {
     }
 }
 
-/// When crawlers make room for people.
-#[derive(Clone, Debug)]
-pub struct PeopleFirst {
-    pub(crate) latency: Option<Duration>,
-    pub(crate) errors: Share,
-    pub(crate) crawlers_at_once: Option<u32>,
-    pub(crate) wait: Duration,
-    pub(crate) order: Vec<Purpose>,
-    pub(crate) status: u16,
-}
-
-pub(super) fn people_first(at: &At<'_>) -> Option<PeopleFirst> {
-    let fields = at.fields()?;
-    Some(PeopleFirst {
-        latency: fields.find("latency"),
-        errors: fields.get("errors"),
-        crawlers_at_once: fields.find("crawlers_at_once"),
-        wait: fields.get("wait"),
-        order: fields.each("order", purpose),
-        status: fields.get_with("status", status),
-    })
+section! {
+    /// When crawlers make room for people.
+    #[derive(Clone, Debug)]
+    pub struct PeopleFirst {
+        pub(crate) latency: Option<Duration>,
+        pub(crate) errors: Share,
+        pub(crate) crawlers_at_once: Option<u32>,
+        pub(crate) wait: Duration,
+        pub(crate) order: Vec<Purpose> = each(purpose),
+        pub(crate) status: u16 = get_with(status),
+    }
 }
 
 fn status(at: &At<'_>) -> Option<u16> {

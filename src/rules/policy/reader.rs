@@ -19,11 +19,10 @@ use crate::{
 };
 
 use super::{
-    alerts::{self, Alert, Destination},
+    alerts::{self, Alert, Destination, Email},
     catalogue_file::{Open, OtherFile},
     catalogue_source, checks,
-    email::{self, Email},
-    evidence::{self, Evidence},
+    evidence::Evidence,
     findings::{Findings, Sink},
     fleet::{self, Fleet},
     follow::Following,
@@ -107,7 +106,7 @@ fn sections(root: &At<'_>, bytes: &[u8], open: &mut Open<'_>) -> Option<Policy> 
     let server = server::read(&fields.section("server"));
     let violations = violations::read(&fields);
     let alerts = alerts::read(fields.take("alerts").as_ref());
-    let email = email::read(fields.take("email").as_ref());
+    let email = alerts::email(fields.take("email").as_ref());
     // Without the right catalogue, most names in the policy would be findings.
     let known = catalogue_source::read((root, &fields), violations.local_database(), open)?;
     let likeness = || fleet::fingerprint(root.node, &known.bytes);
@@ -116,7 +115,7 @@ fn sections(root: &At<'_>, bytes: &[u8], open: &mut Open<'_>) -> Option<Policy> 
     let catalogue = &*known.catalogue;
     let strict = fields.get("strict");
     let names = Names::read(fields.take("crawler_sets").as_ref(), catalogue, strict);
-    let evidence = evidence::read(fields.take("evidence").as_ref(), &names);
+    let evidence = fields.within("evidence", |section| Evidence::read(section, &names));
     let help = "write 'sites:' with at least one site";
     let sites_at = fields.require("sites", help)?;
     let sites = sites::read(&sites_at, &names, &server.timeouts);

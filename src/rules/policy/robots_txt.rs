@@ -2,11 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{
-    base::{diagnostic::Diagnostic, escape::shown},
-    formats::robots,
-    rules::keys,
-};
+use crate::{base::escape::shown, formats::robots, rules::keys};
 
 use super::{
     fields::{Fields, Setting, defaults},
@@ -101,7 +97,7 @@ pub(super) fn read(site: &Fields<'_>, host: &str, names: &Names<'_>) -> RobotsTx
     {
         let message = "shorter than 'max_age', which tells crawlers to keep the file for longer";
         let help = "set 'max_age' to no more than this";
-        at.add(Diagnostic::note("policy.short_cache_window", message).help(help));
+        at.note("policy.short_cache_window", message, help);
     }
     if robots_txt.source == Source::Origin {
         refuse_rules(&fields);
@@ -143,7 +139,7 @@ fn warn_without_rules(at: &At<'_>) {
     let help = "write 'robots_txt: { source: origin }' to publish its rules, 'source: merge' to \
                 add some; or write all rules in robots_txt.groups, where '- user_agents: [\"*\"]' \
                 allows everything";
-    at.add(Diagnostic::warning("policy.no_rules", message).help(help));
+    at.warn("policy.no_rules", message, help);
 }
 
 /// Refuses rules of the policy that would not be published: the operator relies on them.

@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     findings::{Sink, closest},
-    yaml::{Key, Node, Spot, Value},
+    yaml::{Key, Node, Value},
 };
 
 /// The shapes with a repair of their own.
@@ -40,7 +40,27 @@ impl At<'_> {
 
     /// Adds a finding at the place of the value.
     pub(super) fn push(&self, finding: Diagnostic) {
-        self.sink.push(finding.at(self.node.line, self.node.column));
+        self.sink.push_at(self.node.spot, finding);
+    }
+
+    /// Adds a finding that is probably a mistake.
+    pub(super) fn warn(
+        &self,
+        code: &'static str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.add(Diagnostic::warning(code, message).help(help));
+    }
+
+    /// Adds a finding for information.
+    pub(super) fn note(
+        &self,
+        code: &'static str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.add(Diagnostic::note(code, message).help(help));
     }
 
     /// Refuses a value that the setting does not take.
@@ -273,12 +293,6 @@ impl<'n> At<'n> {
             |word| format!("did you mean '{word}'? (one of {})", words.join(", ")),
         );
         self.refused(format!("unknown value '{}'", shown(text)), help)
-    }
-}
-
-impl From<&At<'_>> for Spot {
-    fn from(at: &At<'_>) -> Self {
-        Self::from(at.node)
     }
 }
 

@@ -104,7 +104,7 @@ fn site(at: &At<'_>, names: &Names<'_>, timeouts: &Timeouts) -> Option<Site> {
     let watch = fields.take("watch").and_then(|at| watch(&at, of, names));
     let ((backend, reading), hosts) = (backend?, hosts?);
     Some(Site {
-        at: Spot::from(at),
+        at: at.node.spot,
         hosts,
         is_asked: false,
         default,
@@ -165,7 +165,7 @@ fn refuse_duplicate_hosts(sites: &[(At<'_>, Site)]) {
         .collect();
     if let Some((at, host)) = duplicate(&all, |(_, host)| *host) {
         let first = all.iter().find(|(_, other)| other == host);
-        let line = first.map_or(0, |(at, _)| at.node.line);
+        let line = first.map_or(0, |(at, _)| at.node.spot.line);
         at.refuse_as(
             "policy.duplicate_host",
             format!("host '{}' stands in the policy already, in line {line}", host.as_str()),

@@ -3,13 +3,13 @@
 use std::{net::IpAddr, time::Duration};
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown, text::words},
+    base::{escape::shown, text::words},
     formats::{robots::Access, usage::Preference},
     rules::crawlers::{Catalogue, Name, Outcome, SiteNames},
 };
 
 use super::{
-    fields::{Fields, Setting, by_word},
+    fields::{Fields, Setting, section},
     findings::closest,
     host::{Host, split_port},
     names::Names,
@@ -47,17 +47,19 @@ pub enum Client {
     Standing(Outcome),
 }
 
-/// The expected parts of a decision; `None` is not compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Expectation {
-    pub(crate) access: Option<Access>,
-    pub(crate) action: Option<&'static str>,
-    pub(crate) line: Option<u32>,
-    pub(crate) reason: Option<&'static str>,
-    pub(crate) train_ai: Option<&'static str>,
-    pub(crate) search: Option<&'static str>,
-    pub(crate) robots_tag: Option<String>,
-    pub(crate) x_robots_tag: Option<String>,
+section! {
+    /// The expected parts of a decision; `None` is not compared.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Expectation {
+        pub(crate) access: Option<Access> = by(|fields| fields.get("expect")),
+        pub(crate) action: Option<&'static str>,
+        pub(crate) line: Option<u32>,
+        pub(crate) reason: Option<&'static str>,
+        pub(crate) train_ai: Option<&'static str> = read(preference),
+        pub(crate) search: Option<&'static str> = read(preference),
+        pub(crate) robots_tag: Option<String>,
+        pub(crate) x_robots_tag: Option<String>,
+    }
 }
 
 words! {
@@ -70,8 +72,6 @@ words! {
         Refuse = "refuse",
     }
 }
-
-by_word!(TestFailures);
 
 pub(super) struct Subject<'s> {
     pub(super) names: &'s Names<'s>,
@@ -94,7 +94,7 @@ fn test(at: &At<'_>, subject: &Subject<'_>) -> Option<Test> {
     let fields = at.fields()?;
     let user_agent = user_agent(&fields, subject);
     let client = client(&fields);
-    let after = fields.find("after");
+    let after: Option<Duration> = fields.get("after");
     let expected = expectation(&fields);
     let help = "write a URL such as https://www.example.com/private/, or a path";
     let url = fields.require("url", help)?;
@@ -116,8 +116,8 @@ fn test(at: &At<'_>, subject: &Subject<'_>) -> Option<Test> {
         client: client?,
         after,
         expected: expected?,
-        line: at.node.line,
-        column: at.node.column,
+        line: at.node.spot.line,
+        column: at.node.spot.column,
     })
 }
 
@@ -182,20 +182,11 @@ fn client(fields: &Fields<'_>) -> Option<Client> {
 
 fn expectation(fields: &Fields<'_>) -> Option<Expectation> {
     let (at, before) = (&fields.at, fields.at.sink.count());
-    let expected = Expectation {
-        access: fields.find("expect"),
-        action: fields.find("action"),
-        line: fields.find("line"),
-        reason: fields.find("reason"),
-        train_ai: fields.read("train_ai", preference),
-        search: fields.read("search", preference),
-        robots_tag: fields.find("robots_tag"),
-        x_robots_tag: fields.find("x_robots_tag"),
-    };
+    let expected = Expectation::read(fields);
     if expected.action == Some("throttle") {
         let message = "a single request is never throttled";
         let help = "expect 'log' or 'pass'; a request is throttled if it follows another too soon";
-        at.add(Diagnostic::warning("policy.bad_test", message).help(help));
+        at.warn("policy.bad_test", message, help);
     }
     if expected != Expectation::default() {
         return Some(expected);

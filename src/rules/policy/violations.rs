@@ -9,24 +9,26 @@ use std::{
 use crate::base::{diagnostic::Diagnostic, escape::shown, text::words};
 
 use super::{
-    fields::{Fields, Setting, by_word},
+    fields::{Fields, Setting, section},
     shape::At,
 };
 
-/// The `violations` section: where and how long records are kept, and how many.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violations {
-    pub(crate) database: Option<Database>,
-    pub(crate) on_damage: OnDamage,
-    pub(crate) log: Option<Log>,
-    /// How long records stay in the database (default 90 days).
-    pub retention: Duration,
-    /// How large the database may become, in bytes (default 2 GiB).
-    pub max_size: u64,
-    pub(crate) queue: usize,
-    pub(crate) detail: u64,
-    pub(crate) redact_query: Vec<String>,
-    pub(crate) client_ip: ClientIp,
+section! {
+    /// The `violations` section: where and how long records are kept, and how many.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Violations {
+        pub(crate) database: Option<Database> = by(database),
+        pub(crate) on_damage: OnDamage,
+        pub(crate) log: Option<Log>,
+        /// How long records stay in the database (default 90 days).
+        pub retention: Duration,
+        /// How large the database may become, in bytes (default 2 GiB).
+        pub max_size: u64,
+        pub(crate) queue: usize,
+        pub(crate) detail: u64,
+        pub(crate) redact_query: Vec<String>,
+        pub(crate) client_ip: ClientIp,
+    }
 }
 
 impl Violations {
@@ -61,8 +63,6 @@ words! {
     }
 }
 
-by_word!(ClientIp, OnDamage);
-
 /// The destination of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Log {
@@ -73,20 +73,10 @@ pub enum Log {
 }
 
 pub(super) fn read(policy: &Fields<'_>) -> Violations {
-    let fields = policy.section("violations");
-    Violations {
-        database: database(&fields),
-        on_damage: fields.get("on_damage"),
-        log: match policy.take("violations") {
-            None => Some(Log::Stdout),
-            Some(_) => fields.find("log"),
-        },
-        retention: fields.get("retention"),
-        max_size: fields.get("max_size"),
-        queue: fields.get("queue"),
-        detail: fields.get("detail"),
-        redact_query: fields.all("redact_query"),
-        client_ip: fields.get("client_ip"),
+    let violations = Violations::read(&policy.section("violations"));
+    match policy.take("violations") {
+        None => Violations { log: Some(Log::Stdout), ..violations },
+        Some(_) => violations,
     }
 }
 
@@ -198,8 +188,8 @@ fn database(violations: &Fields<'_>) -> Option<Database> {
     }
     Some(Database::ClickHouse(ClickHouse {
         server,
-        password_file: fields.find("password_file"),
-        ca_file: fields.find("ca_file"),
+        password_file: fields.get("password_file"),
+        ca_file: fields.get("ca_file"),
         local: fields.get("local"),
         spool: fields.get("spool"),
         spool_size: fields.get("spool_size"),

@@ -18,8 +18,7 @@ pub const MAX_BYTES: usize = 32 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) value: Value,
-    pub(super) line: u32,
-    pub(super) column: u32,
+    pub(super) spot: Spot,
 }
 
 /// The value of a node, by YAML's core schema.
@@ -37,20 +36,20 @@ pub(super) enum Value {
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     pub(super) text: String,
-    pub(super) line: u32,
-    pub(super) column: u32,
+    pub(super) spot: Spot,
 }
 
 /// A line and a column of the policy file, from 1; 0 is unknown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
     pub(crate) line: u32,
     pub(crate) column: u32,
 }
 
-impl From<&Node> for Spot {
-    fn from(node: &Node) -> Self {
-        Self { line: node.line, column: node.column }
+impl Spot {
+    fn of<T>(spanned: &Spanned<T>) -> Self {
+        let at = &spanned.referenced;
+        Self { line: narrow(at.line()), column: narrow(at.column()) }
     }
 }
 
@@ -222,8 +221,7 @@ fn narrow(n: u64) -> u32 {
 }
 
 fn node(spanned: Spanned<Content>) -> Node {
-    let (line, column) = (narrow(spanned.referenced.line()), narrow(spanned.referenced.column()));
-    Node { value: spanned.value.0, line, column }
+    Node { spot: Spot::of(&spanned), value: spanned.value.0 }
 }
 
 /// A node's value on its way in; `Spanned` adds the position around it.
@@ -288,13 +286,13 @@ impl<'de> Visitor<'de> for ContentVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Vec::new();
         while let Some(key) = entries.next_key::<Spanned<String>>()? {
-            let (line, column) = (narrow(key.referenced.line()), narrow(key.referenced.column()));
+            let spot = Spot::of(&key);
             let mut value = node(entries.next_value::<Spanned<Content>>()?);
             // What is not there has the place of its key, or a finding would show the next line.
             if matches!(value.value, Value::Null) {
-                (value.line, value.column) = (line, column);
+                value.spot = spot;
             }
-            map.push((Key { text: key.value, line, column }, value));
+            map.push((Key { text: key.value, spot }, value));
         }
         Ok(Value::Map(map))
     }

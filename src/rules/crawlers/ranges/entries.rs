@@ -6,15 +6,25 @@ use crate::base::{diagnostic::Diagnostic, escape};
 
 use super::{
     list::{Family, List},
-    prefix::{self, Worth},
-    refusal::{
-        MAX_PREFIXES, MAX_V4_ADDRESSES, MAX_V6_ADDRESSES, READ_FOR_EACH_UNREAD, Refusal, WIDEST_V4,
-        WIDEST_V6,
-    },
+    prefix::{self, WIDEST_V4, WIDEST_V6, Worth},
 };
 
+/// The most entries of a list, duplicates and ignored ones included.
+pub const MAX_PREFIXES: usize = 50_000;
+/// The most IPv4 addresses of a list: two /8.
+const MAX_V4_ADDRESSES: u128 = 2 << 24;
+/// The most IPv6 addresses of a list: two /16.
+const MAX_V6_ADDRESSES: u128 = 2 << 112;
+/// The most entries that are no addresses: one for this many that are.
+const READ_FOR_EACH_UNREAD: usize = 4;
 /// The most octets of an entry that a finding quotes.
 const SHOWN: usize = 60;
+
+/// The refusal of a list without an address that counts.
+pub(super) fn empty() -> Diagnostic {
+    let message = "the list contains no address (check whether its format has changed)";
+    Diagnostic::error("ranges.empty", message)
+}
 
 #[derive(Default)]
 pub(super) struct Entries {
@@ -37,13 +47,13 @@ struct Tally {
 
 impl Entries {
     /// Adds an entry. Returns whether the text is one.
-    pub(super) fn add(&mut self, text: &str) -> Result<bool, Refusal> {
+    pub(super) fn add(&mut self, text: &str) -> Result<bool, Diagnostic> {
         let Some(prefixes) = prefix::parse(text) else { return Ok(false) };
         for prefix in prefixes {
             self.seen += 1;
             if self.seen > MAX_PREFIXES {
                 let message = format!("the list has more than {MAX_PREFIXES} entries");
-                return Err(Refusal::new("ranges.too_many", message));
+                return Err(Diagnostic::error("ranges.too_many", message));
             }
             let masked = prefix.trunc();
             match prefix::worth(masked) {
@@ -53,7 +63,7 @@ impl Entries {
                         "'{prefix}' is too wide for a crawler's addresses (at most /{WIDEST_V4} in IPv4, \
                          /{WIDEST_V6} in IPv6)"
                     );
-                    return Err(Refusal::new("ranges.too_wide", message));
+                    return Err(Diagnostic::error("ranges.too_wide", message));
                 }
                 worth @ (Worth::Ignore | Worth::IgnoreMixed) => {
                     self.ignored.add(text);
@@ -79,7 +89,7 @@ impl Entries {
         self.seen == 0 && self.unread.count == 0
     }
 
-    pub(super) fn into_list(self) -> Result<List, Refusal> {
+    pub(super) fn into_list(self) -> Result<List, Diagnostic> {
         // An error message has few addresses or one; a list has few lines that are not entries.
         if self.unread.count.saturating_mul(READ_FOR_EACH_UNREAD) > self.seen {
             let Tally { count: unread, first } = self.unread;
@@ -88,13 +98,13 @@ impl Entries {
                  {READ_FOR_EACH_UNREAD} for each of the others); the first is '{first}'",
                 self.seen
             );
-            return Err(Refusal::new("ranges.mostly_unread", message));
+            return Err(Diagnostic::error("ranges.mostly_unread", message));
         }
         let findings = self.findings();
         let is_complete = self.unread.count == 0 && !self.has_gap;
         let list = List::new(self.used, is_complete, findings);
         if list.is_empty() {
-            return Err(Refusal::empty());
+            return Err(empty());
         }
         for (family, most, widest) in
             [(Family::V4, MAX_V4_ADDRESSES, WIDEST_V4), (Family::V6, MAX_V6_ADDRESSES, WIDEST_V6)]
@@ -102,7 +112,7 @@ impl Entries {
             if list.addresses(family) > most {
                 let message =
                     format!("all {family} prefixes together contain more than two /{widest}");
-                return Err(Refusal::new("ranges.covers_too_much", message));
+                return Err(Diagnostic::error("ranges.covers_too_much", message));
             }
         }
         Ok(list)

@@ -12,10 +12,11 @@
 
 use html5gum::{Token, Tokenizer, emitters::default::DefaultEmitter};
 
+use crate::base::diagnostic::Diagnostic;
+
 use super::{
     entries::{Entries, is_of_prefixes},
     prefix,
-    refusal::Refusal,
 };
 
 /// Words that mark a line as no list.
@@ -31,7 +32,7 @@ const PREFORMATTED: [&[u8]; 2] = [b"pre", b"textarea"];
 const INVISIBLE: [&[u8]; 4] = [SCRIPT, b"style", b"template", b"noscript"];
 const SCRIPT: &[u8] = b"script";
 
-pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Refusal> {
+pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Diagnostic> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
     let (mut line, mut is_preformatted) = (String::new(), false);
@@ -76,7 +77,7 @@ pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Refusal> {
     }
 }
 
-fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Refusal> {
+fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Diagnostic> {
     let (mut single, mut other_words, mut is_other, mut after_key) = (Vec::new(), 0, false, false);
     for word in words(line) {
         if prefix::parse(word).is_none() {
@@ -102,7 +103,7 @@ fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Refusal> {
 }
 
 /// Adds the values of a script's prefix keys.
-fn add_values(script: &str, entries: &mut Entries) -> Result<(), Refusal> {
+fn add_values(script: &str, entries: &mut Entries) -> Result<(), Diagnostic> {
     let mut after_key = false;
     for word in words(script) {
         if after_key {

@@ -11,22 +11,23 @@
 
 use serde_json::{Map, Value};
 
+use crate::base::diagnostic::Diagnostic;
+
 use super::{
     entries::{Entries, is_of_addresses, is_of_prefixes},
     prefix,
-    refusal::Refusal,
 };
 
 /// The one service of Amazon Web Services that sends requests of its own.
 const AWS_SERVICE: &str = "ROUTE53_HEALTHCHECKS";
 
-pub(super) fn read(octets: &[u8], entries: &mut Entries) -> Result<(), Refusal> {
+pub(super) fn read(octets: &[u8], entries: &mut Entries) -> Result<(), Diagnostic> {
     let document: Value = serde_json::from_slice(octets).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let message = format!(
             "not JSON at line {line}, column {column} (check whether the list is complete)"
         );
-        Refusal::new("ranges.not_json", message)
+        Diagnostic::error("ranges.not_json", message)
     })?;
     let mut reader = Reader { entries, numbered: Vec::new() };
     match &document {
@@ -60,14 +61,14 @@ enum Place {
 
 impl<'d> Reader<'_, 'd> {
     /// Adds an entry. Notes a text that is `expected` to be an address and is not.
-    fn add(&mut self, text: &str, expected: bool) -> Result<(), Refusal> {
+    fn add(&mut self, text: &str, expected: bool) -> Result<(), Diagnostic> {
         if !self.entries.add(text)? && expected && !text.is_empty() {
             self.entries.note_unread(text);
         }
         Ok(())
     }
 
-    fn value(&mut self, value: &'d Value, place: Place) -> Result<(), Refusal> {
+    fn value(&mut self, value: &'d Value, place: Place) -> Result<(), Diagnostic> {
         match value {
             Value::Array(items) => items.iter().try_for_each(|item| match item {
                 Value::String(text) => self.add(text, prefix::looks_meant(text)),
@@ -83,7 +84,7 @@ impl<'d> Reader<'_, 'd> {
         members: &'d Map<String, Value>,
         is_root: bool,
         place: Place,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Diagnostic> {
         let is_number =
             |key: &String| !key.is_empty() && key.bytes().all(|octet| octet.is_ascii_digit());
         let start = self.numbered.len();

@@ -6,8 +6,6 @@ use ipnet::IpNet;
 
 use crate::base::diagnostic::Diagnostic;
 
-use super::refusal::Refusal;
-
 /// The prefixes of a published list, merged: sorted, none inside another, neighbours joined. Two
 /// copies with the same addresses are equal, however they are written.
 #[derive(Clone, Debug)]
@@ -42,7 +40,7 @@ pub(crate) const UNRELATED: &str = "ranges.unrelated";
 /// # Errors
 ///
 /// `ranges.family_gone`, `ranges.shrunk` and [`UNRELATED`].
-pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
+pub fn sane_successor(old: &List, new: &List) -> Result<(), Diagnostic> {
     let mut is_related = false;
     for family in [Family::V4, Family::V6] {
         let (before, after) = (old.spans(family), new.spans(family));
@@ -51,7 +49,7 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
         }
         if after.is_empty() {
             let message = format!("the fresh copy has lost all {family} addresses");
-            return Err(Refusal::new("ranges.family_gone", message));
+            return Err(Diagnostic::error("ranges.family_gone", message));
         }
         is_related |= before.iter().any(|span| {
             let next = after.partition_point(|other| other.last < span.first);
@@ -70,7 +68,7 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
                 after.len(),
                 before.len()
             );
-            return Err(Refusal::new("ranges.shrunk", message));
+            return Err(Diagnostic::error("ranges.shrunk", message));
         }
     }
     if is_related {
@@ -78,7 +76,7 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
     }
     let message = "the fresh copy contains no address of the copy in use (it is accepted if the source \
                    still has it an hour later)";
-    Err(Refusal::new(UNRELATED, message))
+    Err(Diagnostic::error(UNRELATED, message))
 }
 
 impl List {

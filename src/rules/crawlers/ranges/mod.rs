@@ -12,14 +12,13 @@ mod html; // a page
 mod json; // JSON of any shape
 mod list; // a list that was accepted
 mod prefix; // one entry: text -> prefixes
-mod refusal; // the limits of a list, and the reasons to refuse it
 mod table; // many lists: address -> lists
 
-pub use format::{Format, read};
+pub use entries::MAX_PREFIXES;
+pub use format::{Format, MAX_OCTETS, read};
 pub(crate) use list::UNRELATED;
 pub use list::{Families, Family, List, sane_successor};
 pub use prefix::is_public;
-pub use refusal::{MAX_OCTETS, MAX_PREFIXES, Refusal};
 pub use table::{ListId, Membership, Table};
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::base::text::words;
 
 use super::super::{
-    fields::{Fields, Setting, by_word},
+    fields::{Fields, Setting},
     violations::Log,
 };
 
@@ -26,14 +26,8 @@ words! {
     }
 }
 
-by_word!(AccessFormat);
-
 pub(super) fn read(fields: &Fields<'_>) -> Option<AccessLog> {
-    let at = fields.take("access_log")?;
-    if !at.is_map() {
-        return Some(AccessLog { log: Log::read(&at)?, format: AccessFormat::default() });
-    }
-    let fields = at.fields()?;
+    let fields = fields.take("access_log")?.fields()?;
     let format = fields.get("format");
     let log = fields.required("file", "name a file, or write 'file: stdout'", Log::read)?;
     Some(AccessLog { log, format })

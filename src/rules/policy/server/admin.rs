@@ -23,12 +23,6 @@ pub struct Admin {
     pub(crate) edit: bool,
 }
 
-impl Admin {
-    pub(super) fn at(address: SocketAddr) -> Self {
-        Self { address, hosts: Vec::new(), token_file: None, edit: false }
-    }
-}
-
 pub(super) fn admin(fields: &Fields<'_>, listen: &[Listener]) -> Option<Admin> {
     let clashes = |address| {
         let listeners = listen.iter().map(|listener| listener.address);
@@ -42,19 +36,12 @@ pub(super) fn admin(fields: &Fields<'_>, listen: &[Listener]) -> Option<Admin> {
         }
         address
     };
-    let Some(at) = fields.take("admin") else {
-        return Some(Admin::at(refuse_default(fields.get("admin"))));
-    };
-    if at.node.is_text("off") {
+    if fields.take("admin").is_some_and(|at| at.node.is_text("off")) {
         return None;
     }
-    if !at.is_map() {
-        let address = SocketAddr::read(&at)?;
-        return Some(Admin::at(private(&at, address, clashes(address), None)));
-    }
-    let fields = at.fields()?;
+    let fields = fields.section("admin");
     let hosts = fields.each("hosts", host::read);
-    let token_file: Option<PathBuf> = fields.find("token_file");
+    let token_file: Option<PathBuf> = fields.get("token_file");
     let address = match fields.take("address") {
         None => refuse_default(fields.get("address")),
         Some(at) => {

@@ -23,10 +23,6 @@ pub struct Listener {
 }
 
 impl Listener {
-    pub(super) fn plain(address: SocketAddr) -> Self {
-        Self { address, tls: None, is_redirect: false, proxy_protocol: false }
-    }
-
     /// Whether a connection to this local address comes through it.
     pub(crate) fn takes(&self, local: SocketAddr) -> bool {
         let (own, local_ip) = (self.address.ip().to_canonical(), local.ip().to_canonical());
@@ -35,7 +31,7 @@ impl Listener {
 }
 
 pub(super) fn listeners(fields: &Fields<'_>) -> Vec<Listener> {
-    let listeners: Vec<Listener> = fields.all("listen");
+    let listeners: Vec<Listener> = fields.get("listen");
     let Some(at) = fields.take("listen") else { return listeners };
     if at.elements().is_empty() {
         at.refuse("no listener", "write '- address: 0.0.0.0:8080'");
@@ -50,13 +46,10 @@ pub(super) fn listeners(fields: &Fields<'_>) -> Vec<Listener> {
 /// `0.0.0.0:8080`, or a mapping with `address` and `tls`.
 impl Setting for Listener {
     fn read(at: &At<'_>) -> Option<Self> {
-        if !at.is_map() {
-            return Some(Self::plain(SocketAddr::read(at)?));
-        }
         let fields = at.fields()?;
         let address = fields.required("address", "write 'address: 0.0.0.0:8080'", SocketAddr::read);
         let tls = fields.read("tls", tls);
-        let is_redirect = fields.find::<&str>("redirect").is_some();
+        let is_redirect = fields.get::<Option<&str>>("redirect").is_some();
         if let (Some(at), Some(_)) = (fields.take("redirect"), fields.take("tls")) {
             at.refuse("a redirect to HTTPS where HTTPS is", "remove one of the two");
         }
@@ -91,15 +84,9 @@ pub(super) fn decide(
     is_taken: impl Fn(SocketAddr) -> bool,
     trusted: &[IpNet],
 ) -> Option<Decide> {
-    let at = fields.take("decide")?;
-    let (at, refuse_status) = match at.is_map() {
-        true => {
-            let fields = at.fields()?;
-            let status = fields.find("refuse_status");
-            (fields.require("address", "write 'address: 127.0.0.1:9091'")?, status)
-        }
-        false => (at, None),
-    };
+    let fields = fields.take("decide")?.fields()?;
+    let refuse_status = fields.get("refuse_status");
+    let at = fields.require("address", "write 'address: 127.0.0.1:9091'")?;
     let address = SocketAddr::read(&at)?;
     if is_taken(address) {
         at.refuse("another listener has this address", "choose another port");

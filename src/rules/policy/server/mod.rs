@@ -6,7 +6,7 @@ use ipnet::IpNet;
 
 use super::{
     fields::Fields,
-    timeouts::{self, Limits, Timeouts},
+    timeouts::{Limits, Timeouts},
 };
 
 use self::listener::clash;
@@ -40,7 +40,7 @@ pub struct Server {
 pub(super) fn read(fields: &Fields<'_>) -> Server {
     let listen = listener::listeners(fields);
     let admin = admin::admin(fields, &listen);
-    let trusted_proxies: Vec<IpNet> = fields.all("trusted_proxies");
+    let trusted_proxies: Vec<IpNet> = fields.get("trusted_proxies");
     if trusted_proxies.is_empty() && listen.iter().any(|one| one.proxy_protocol) {
         let help = "add 'trusted_proxies' with the addresses of the proxies in front";
         let message = "'proxy_protocol' needs proxies that are trusted";
@@ -58,9 +58,9 @@ pub(super) fn read(fields: &Fields<'_>) -> Server {
         decide,
         trusted_proxies,
         access_log: access_log::read(fields),
-        timeouts: timeouts::timeouts(&fields.section("timeouts")),
-        limits: timeouts::limits(&fields.section("limits")),
-        threads: fields.find("threads"),
+        timeouts: Timeouts::read(&fields.section("timeouts")),
+        limits: Limits::read(&fields.section("limits")),
+        threads: fields.get("threads"),
     }
 }
 
