@@ -34,28 +34,29 @@ words! {
     }
 }
 
+const MAX_TOKENS: usize = 8;
+
 /// The claim of one request. Borrows from the catalogue, the site's names and the User-Agent; its
 /// tokens are distinct and in order of appearance.
+pub type Claim<'a> = ClaimOf<Name<'a>>;
+
+/// A claim with names of this kind.
 #[derive(Clone, Copy)]
-pub struct Claim<'a> {
-    pub(super) names: [Option<Name<'a>>; Claim::MAX_TOKENS],
+pub struct ClaimOf<N> {
+    names: [Option<N>; MAX_TOKENS],
     /// How many of `names` are tokens.
     pub(super) length: usize,
     /// How many names `names` holds: the tokens first, then the programs.
-    pub(super) found: usize,
+    found: usize,
     pub(super) crowded: bool,
-    pub(super) class: Class,
+    class: Class,
     pub(super) truncated: bool,
 }
 
-impl<'a> Claim<'a> {
-    /// The most tokens that a claim keeps. The longest honest User-Agents carry three;
-    /// [`Self::is_crowded`] marks a User-Agent with more.
-    pub const MAX_TOKENS: usize = 8;
-
+impl<N: Copy> ClaimOf<N> {
     pub(super) const fn empty() -> Self {
         Self {
-            names: [None; Self::MAX_TOKENS],
+            names: [None; MAX_TOKENS],
             length: 0,
             found: 0,
             crowded: false,
@@ -63,6 +64,23 @@ impl<'a> Claim<'a> {
             truncated: false,
         }
     }
+
+    /// The claim with another form of each name. `None` if a name has none.
+    #[inline]
+    pub(super) fn map<M: Copy>(&self, form: impl Fn(N) -> Option<M>) -> Option<ClaimOf<M>> {
+        let Self { length, found, crowded, class, truncated, .. } = *self;
+        let mut names = [None; MAX_TOKENS];
+        for (place, name) in names.iter_mut().zip(self.names).take(found) {
+            *place = Some(form(name?)?);
+        }
+        Some(ClaimOf { names, length, found, crowded, class, truncated })
+    }
+}
+
+impl<'a> Claim<'a> {
+    /// The most tokens that a claim keeps. The longest honest User-Agents carry three;
+    /// [`Self::is_crowded`] marks a User-Agent with more.
+    pub const MAX_TOKENS: usize = MAX_TOKENS;
 
     /// The class of client.
     pub fn class(&self) -> Class {
@@ -191,10 +209,10 @@ impl<'a> Claim<'a> {
     }
 }
 
-impl fmt::Debug for Claim<'_> {
+impl<N: fmt::Debug> fmt::Debug for ClaimOf<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.class)?;
-        f.debug_list().entries(self.tokens()).finish()
+        f.debug_list().entries(self.names.iter().take(self.length).flatten()).finish()
     }
 }
 
@@ -220,7 +238,6 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// The catalogue's entry, if there is one.
     pub(crate) fn known(self) -> Option<&'a Crawler> {
         match self {
             Self::Known(crawler) => Some(crawler),
@@ -232,7 +249,6 @@ impl<'a> Name<'a> {
         self.known().is_some_and(Crawler::is_pending)
     }
 
-    /// Whether the name identifies a crawler, and not only the program that it runs.
     pub(super) fn is_crawler(self) -> bool {
         !self.known().is_some_and(Crawler::is_program)
     }

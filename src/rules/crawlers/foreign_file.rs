@@ -14,14 +14,13 @@ use crate::{
 };
 
 use super::{
+    crawler::is_of_one_operator,
     entry::{CatalogueFile, Entry},
     ranges::Format,
-    shared_domains::is_of_one_operator,
 };
 
 /// The longest text of an entry, in octets: a name, an operator, an address, a pattern.
 const MAX_TEXT: usize = 2_048;
-/// The most items of a list in an entry.
 const MAX_ITEMS: usize = 200;
 
 impl CatalogueFile {

@@ -13,17 +13,15 @@
 mod changes; // the differences of two of them
 mod entry; // a crawler as a file has it
 mod foreign_file; // the check of one from elsewhere
-mod shared_domains; // domains of many owners
 
 // Lists that others maintain.
 mod foreign_list; // one as it is published
 mod subscription; // what it adds to the catalogue
 
 // All known crawlers.
-mod catalogue; // by name and by number, with hosts from which operators send people
-mod crawler; // one of them, checked
+mod catalogue; // by name and by number, with patterns and hosts of referrers
+mod crawler; // one of them, checked, and domains of many owners
 mod name_table; // names, and the lookup of a word
-mod patterns; // crawlers without a name of their own
 mod site_names; // names of a site's groups
 
 // User-Agent to claim.
@@ -40,18 +38,16 @@ mod recent; // a cache of claims
 pub mod ranges; // published lists of addresses
 mod standing; // evidence -> standing
 
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, check_pattern};
 pub use changes::{Change, Changes};
 pub use claim::{Claim, Class, Name};
-pub use crawler::{Crawler, check_suffix};
+pub use crawler::{Crawler, check_suffix, is_shared};
 pub use entry::{
     CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, OperatorEntry, Purpose, Robots, Source,
     Status,
 };
 pub use foreign_list::{Listed, read_list};
-pub use patterns::check_pattern;
 pub use recent::Recent;
-pub use shared_domains::is_shared;
 pub use site_names::{SiteNames, is_findable};
 pub use standing::{Evidence, Outcome, Standing, Testimony};
 pub use subscription::{Followed, ListUpdate, accepted_names};

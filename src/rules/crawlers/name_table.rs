@@ -76,7 +76,6 @@ pub(super) struct Phrase {
     pub(super) target: Target,
 }
 
-/// A name that is the beginning of a word.
 #[derive(Clone, Debug)]
 struct Prefix {
     text: Box<[u8]>,
@@ -266,7 +265,6 @@ pub(super) fn hash(word: &[u8]) -> u64 {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hit {
-    /// The name's number in the table.
     pub(super) number: u16,
     pub(super) end: usize,
 }
@@ -342,7 +340,6 @@ pub(super) fn find_in_version(names: &NameTable, word: &[u8]) -> Option<u16> {
     (target.matching == Match::Version).then_some(target.number)
 }
 
-/// Whether a name counts at this place.
 #[inline]
 fn counts(matching: Match, text: &[u8], word: &Word) -> bool {
     match matching {

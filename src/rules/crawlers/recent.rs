@@ -6,7 +6,7 @@
 
 use super::{
     catalogue::Catalogue,
-    claim::{Claim, Class, Name},
+    claim::{Claim, ClaimOf, Name},
     name_table::TableId,
     site_names::SiteNames,
 };
@@ -26,7 +26,6 @@ pub struct Recent {
 struct Shelf {
     /// Another part of the hash of each place, so that a lookup usually compares one text only.
     marks: [u32; Recent::WAYS],
-    /// The place to fill next.
     next: usize,
     places: [Slot; Recent::WAYS],
 }
@@ -37,7 +36,7 @@ struct Slot {
     /// 0 in an empty place.
     length: u16,
     octets: [u8; MAX_LENGTH],
-    claim: StoredClaim,
+    claim: ClaimOf<StoredName>,
 }
 
 /// The tables that a claim was found with: the catalogue, and the site's names.
@@ -50,7 +49,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// The most User-Agents that are cached; they take 170 KiB.
+    /// The most User-Agents that are cached; they take 180 KiB.
     pub const PLACES: usize = 512;
 
     const WAYS: usize = 4;
@@ -61,7 +60,7 @@ impl Recent {
             tables: Tables::default(),
             length: 0,
             octets: [0; MAX_LENGTH],
-            claim: StoredClaim::EMPTY,
+            claim: ClaimOf::empty(),
         };
         let places = std::array::from_fn(|_| free.clone());
         let shelf = Shelf { marks: [0; Self::WAYS], next: 0, places };
@@ -99,13 +98,15 @@ impl Recent {
             if usize::from(place.length) == length
                 && place.tables == tables
                 && place.octets.get(..length) == Some(user_agent)
-                && let Some(claim) = place.claim.restore(catalogue, user_agent, site_names)
+                && let Some(claim) =
+                    place.claim.map(|name| name.restore(catalogue, user_agent, site_names))
             {
                 return claim;
             }
         }
         let claim = catalogue.identify(user_agent, site_names);
-        if let Some(stored) = StoredClaim::new(&claim, catalogue, user_agent, site_names) {
+        let stored = claim.map(|name| StoredName::new(name, catalogue, user_agent, site_names));
+        if let Some(stored) = stored.filter(|_| !claim.truncated) {
             shelf.put(mark, tables, user_agent, stored);
         }
         claim
@@ -114,7 +115,7 @@ impl Recent {
 
 impl Shelf {
     /// Stores a User-Agent of [`MAX_LENGTH`] at most, in place of the oldest.
-    fn put(&mut self, mark: u32, tables: Tables, user_agent: &[u8], claim: StoredClaim) {
+    fn put(&mut self, mark: u32, tables: Tables, user_agent: &[u8], claim: ClaimOf<StoredName>) {
         let at = self.next % Recent::WAYS;
         self.next = at + 1;
         self.marks[at] = mark;
@@ -157,72 +158,12 @@ fn hash(octets: &[u8]) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// A claim whose names are numbers and places.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct StoredClaim {
-    names: [StoredName; Claim::MAX_TOKENS],
-    length: u8,
-    found: u8,
-    crowded: bool,
-    class: Class,
-}
-
 /// A name by its number in a table, or by its place in the User-Agent.
 #[derive(Clone, Copy, Debug)]
 enum StoredName {
     Known(u16),
     Site(u16),
     Declared { start: u16, length: u16 },
-}
-
-impl StoredClaim {
-    pub(super) const EMPTY: Self = Self {
-        names: [StoredName::Known(0); Claim::MAX_TOKENS],
-        length: 0,
-        found: 0,
-        crowded: false,
-        class: Class::None,
-    };
-
-    /// Stores the claim of this User-Agent; `None` if it is truncated or a name has no number.
-    pub(super) fn new(
-        claim: &Claim<'_>,
-        catalogue: &Catalogue,
-        user_agent: &[u8],
-        site_names: &SiteNames,
-    ) -> Option<Self> {
-        let mut stored = Self::EMPTY;
-        for (place, name) in stored.names.iter_mut().zip(claim.names).take(claim.found) {
-            *place = StoredName::new(name?, catalogue, user_agent, site_names)?;
-        }
-        stored.length = u8::try_from(claim.length).ok()?;
-        stored.found = u8::try_from(claim.found).ok()?;
-        (stored.crowded, stored.class) = (claim.crowded, claim.class);
-        (!claim.truncated).then_some(stored)
-    }
-
-    /// The claim again, from the catalogue, names and User-Agent that it was stored from. `None` if
-    /// a name is not found.
-    #[inline]
-    pub(super) fn restore<'a>(
-        &self,
-        catalogue: &'a Catalogue,
-        user_agent: &'a [u8],
-        site_names: &'a SiteNames,
-    ) -> Option<Claim<'a>> {
-        let mut names = [None; Claim::MAX_TOKENS];
-        for (place, name) in names.iter_mut().zip(self.names).take(self.found.into()) {
-            *place = Some(name.restore(catalogue, user_agent, site_names)?);
-        }
-        Some(Claim {
-            names,
-            length: self.length.into(),
-            found: self.found.into(),
-            crowded: self.crowded,
-            class: self.class,
-            truncated: false,
-        })
-    }
 }
 
 impl StoredName {

@@ -19,9 +19,7 @@ use super::{
     site_names::{SiteNames, is_findable},
 };
 
-/// The most names that one fetch adds.
 const MOST_NEW: usize = 20;
-/// The most names of a list.
 const MOST_NAMES: usize = 5_000;
 /// The fewest octets of a name that distinguishes a crawler.
 const SHORTEST: usize = 3;

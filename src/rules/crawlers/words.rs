@@ -17,7 +17,6 @@ pub(super) struct Word {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
-    /// The number of bytes.
     pub(super) length: usize,
     /// Whether it contains a `.` or `!`.
     pub(super) dotted: bool,
@@ -38,7 +37,6 @@ const PERCENT: u8 = 8;
 /// The flag of a byte that ends a link.
 const LINK_END: u8 = 16;
 
-/// The flags of every byte.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 0;
@@ -56,7 +54,6 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
-/// The extent of the word at the beginning of a text.
 #[inline]
 pub(super) fn extent(text: &[u8]) -> Extent {
     let mut length = 0;
@@ -238,7 +235,6 @@ fn goes_on(mut characters: impl Iterator<Item = char>) -> bool {
     next.is_some_and(|next| joins(next) && (is_joined || !next.is_ascii()))
 }
 
-/// The longest character in UTF-8, in octets.
 const MAX_CHARACTER: usize = 4;
 
 fn first_character(text: &[u8]) -> Option<char> {
@@ -260,7 +256,6 @@ fn joins(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '\u{300}'..='\u{36f}')
 }
 
-/// Whether a character takes no room.
 fn is_unseen(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{feff}')
 }

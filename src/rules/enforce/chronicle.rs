@@ -172,7 +172,6 @@ impl Chronicle {
         Some(timeline.with_unread(self.unread.filter(|until| *until > start)))
     }
 
-    /// The editions of a site at other nodes.
     fn elsewhere<'a>(&'a self, site: &'a str) -> impl Iterator<Item = Past> + 'a {
         self.elsewhere.iter().filter(move |one| one.site == site).map(Elsewhere::past)
     }

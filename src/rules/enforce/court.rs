@@ -15,7 +15,7 @@ use super::{
     edition::{KnownEditions, RuleSource},
     group::{allows, group_for, group_names, group_of, listed_group},
     overrides::{first_for, is_protected, strictest_mode},
-    site::Site,
+    rulebook::Site,
     timeline::Excuse,
 };
 
@@ -131,7 +131,6 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         || self.knowledge.moment().now
     }
 
-    /// Judges by one group, in time.
     fn judge(
         &self,
         claimant: Option<Claimant<'r>>,
@@ -298,7 +297,6 @@ fn recorded<'r>(site: &'r Site, decision: Decision<'r>) -> Decision<'r> {
     Decision { action, mode, rung: None, ..decision }
 }
 
-/// The action for a violation in this mode.
 const fn action_of(mode: Mode) -> Action {
     match mode {
         Mode::Off => Action::Pass,

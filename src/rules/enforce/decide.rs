@@ -14,7 +14,7 @@ use super::{
     edition::{EditionId, KnownEditions},
     group::group_for,
     pace::keeps_paces,
-    site::Site,
+    rulebook::Site,
 };
 
 /// Judges a request by every product token of its claim. The strictest decision counts, so a client

@@ -145,20 +145,12 @@ impl Rung {
         }
     }
 
-    pub(crate) const fn above(self) -> Option<Self> {
-        match self {
-            Self::Observe => Some(Self::Throttle),
-            Self::Throttle => Some(Self::Block),
-            Self::Block => None,
-        }
+    pub(crate) fn above(self) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| *one > self)
     }
 
-    pub(crate) const fn below(self) -> Option<Self> {
-        match self {
-            Self::Observe => None,
-            Self::Throttle => Some(Self::Observe),
-            Self::Block => Some(Self::Throttle),
-        }
+    pub(crate) fn below(self) -> Option<Self> {
+        Self::ALL.into_iter().rfind(|one| *one < self)
     }
 }
 
@@ -223,7 +215,6 @@ pub trait Knowledge {
     }
 }
 
-/// The time alone.
 impl Knowledge for Moment {
     fn moment(&self) -> Moment {
         *self

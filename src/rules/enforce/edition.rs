@@ -8,7 +8,6 @@
 
 use std::{
     collections::BTreeSet,
-    fmt,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -16,6 +15,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use derive_more::Display;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
@@ -46,11 +46,13 @@ struct Digests {
 }
 
 /// The source of a published rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleSource {
     /// This line of the policy.
+    #[display("policy line {_0}")]
     Policy(u32),
     /// This line of the origin's own robots.txt.
+    #[display("origin's line {_0}")]
     Origin(u32),
 }
 
@@ -123,7 +125,6 @@ impl Edition {
         Self { provisional: Some(AtomicBool::new(false)), ..self }
     }
 
-    /// Whether it is only a substitute until the site's rules are known.
     pub(crate) const fn is_provisional(&self) -> bool {
         self.provisional.is_some()
     }
@@ -148,7 +149,6 @@ impl Edition {
         self.id
     }
 
-    /// The name of the edition, as it is written.
     pub(crate) fn id_text(&self) -> &str {
         // The first 64 bits of the digest.
         self.sha256.get(..16).unwrap_or_default()
@@ -248,18 +248,10 @@ fn digest<'t>(pairs: impl Iterator<Item = (&'t str, &'t str)>) -> [u8; 32] {
     texts.fold(Sha256::new(), put).finalize().into()
 }
 
-impl fmt::Display for RuleSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Policy(line) => write!(f, "policy line {line}"),
-            Self::Origin(line) => write!(f, "origin's line {line}"),
-        }
-    }
-}
-
 /// The name of an edition: the first 64 bits of the SHA-256 of its bytes, written as 16 hexadecimal
 /// digits. The same bytes have the same name, wherever and whenever they are published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[display("{_0:016x}")]
 pub struct EditionId(u64);
 
 impl EditionId {
@@ -276,12 +268,6 @@ impl EditionId {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let is_written = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
         u64::from_str_radix(text, 16).ok().filter(|_| is_written).map(Self)
-    }
-}
-
-impl fmt::Display for EditionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
     }
 }
 

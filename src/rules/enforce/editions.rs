@@ -83,7 +83,6 @@ impl Editions {
         self.past = arranged([past, older.past.clone()].concat(), ROOM, now);
     }
 
-    /// Forgets the editions whose time in force ended before `start`.
     pub(super) fn without_before(&mut self, start: Timestamp) {
         self.past.iter_mut().for_each(|past| past.without_before(start));
         self.past.retain(|past| past.until > start);

@@ -6,7 +6,7 @@ use crate::{
     rules::crawlers::{Class, Kind, Name},
 };
 
-use super::site::Site;
+use super::rulebook::Site;
 
 /// The group of the edition in force that a name obeys.
 pub fn group_of(site: &Site, name: Name<'_>) -> Option<Scope> {

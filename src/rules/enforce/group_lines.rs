@@ -144,7 +144,6 @@ fn unnamed(
     parts
 }
 
-/// Adds a name to the part with these lines.
 fn join(parts: &mut Vec<Part>, name: UserAgent, bound_by: Option<GroupList>, records: Vec<Record>) {
     let known = parts.iter_mut().find(|one| one.bound_by == bound_by && one.records == records);
     match known {

@@ -18,8 +18,7 @@ use super::{
     decision::Moment,
     edition::{Edition, RuleSource},
     group_lines::{OF_PREFERENCES, publish_limits, publish_preferences},
-    rulebook::Rulebook,
-    site::{HostSitemaps, Probe, Probed, Site},
+    rulebook::{HostSitemaps, Probe, Probed, Rulebook, Site},
     tags::Tags,
     timeline::Timeline,
     usage_fields::UsageFields,
@@ -59,7 +58,6 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Gives the hosts of `policy` to its sites.
     pub(super) fn follow(&mut self, policy: &Policy) {
         let start = self.moment.start_of(policy::MAX_CACHE_WINDOW);
         self.chronicle.follow(policy, start, self.moment.now);
@@ -123,7 +121,6 @@ impl<'a> History<'a> {
         site.robots_txt.source != Source::Policy && self.origins.contains_key(site.name())
     }
 
-    /// The site of this name in the previous rulebook.
     fn previous(&self, name: &str) -> Option<&'a Site> {
         self.previous?.sites().iter().find(|other| other.name == name)
     }
@@ -187,7 +184,6 @@ fn alone(site: &policy::Site, policy: &Policy, why: &str) -> Edition {
     }
 }
 
-/// The policy's own file.
 fn of_policy(site: &policy::Site, policy: &Policy) -> Edition {
     let arranged = robots::arrange(&site.robots_txt.file);
     written(arranged, &robots::RobotsTxt::default(), (site, policy))

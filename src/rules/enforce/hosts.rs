@@ -77,7 +77,6 @@ impl Hosts {
         }
     }
 
-    /// Forgets the periods that ended before `start`.
     pub(super) fn without_before(&mut self, start: Timestamp) {
         let is_within = |period: &HostPeriod| period.until.is_none_or(|until| until > start);
         self.periods.values_mut().for_each(|periods| periods.retain(is_within));
@@ -150,7 +149,6 @@ impl Hosts {
     }
 }
 
-/// The site of each host that the policy names.
 fn serving(policy: &Policy) -> BTreeMap<&str, &str> {
     let named = policy.sites.iter().flat_map(|site| {
         let any = site.default.then_some(ANY);

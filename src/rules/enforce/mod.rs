@@ -34,8 +34,7 @@ pub use self::{
         promised_pace, rank,
     },
     past::{Past, Period},
-    rulebook::Rulebook,
-    site::{Probe, Probed, Site},
+    rulebook::{Probe, Probed, Rulebook, Site},
     tags::{TagFields, Tags},
     timeline::{Doubt, Excuse, Timeline},
     usage_fields::{Said, UsageFields},
@@ -53,8 +52,7 @@ mod timeline; // the editions that count for a site
 // The policy compiled for serving.
 mod group_lines; // lines that the policy adds to groups: limits and preferences
 mod history; // policy, earlier editions and the files of the origins -> rulebook
-mod rulebook; // all sites by host, swapped whole
-mod site; // a site compiled for serving
+mod rulebook; // all sites by host, swapped whole, each compiled for serving
 mod tags; // the tags of a site's answers
 mod usage_fields; // what responses say about the use of their content
 

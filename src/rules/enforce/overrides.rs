@@ -30,7 +30,6 @@ pub(super) fn first_for<'e>(
     enforcement.overrides.iter().find(is_for)
 }
 
-/// Whether an override is for crawlers with this outcome.
 fn is_for_outcome(one: &Override, outcome: Outcome) -> bool {
     one.standings.is_empty() || one.standings.contains(&outcome)
 }

@@ -22,7 +22,7 @@ use super::{
     group::{group_for, is_bound_by_star},
     overrides::{Treatment, first_for, has_name, is_over},
     past::Past,
-    site::Site,
+    rulebook::Site,
 };
 
 /// The pace that one crawler is measured by.
@@ -161,7 +161,6 @@ fn is_promise_enforced(enforcement: &Enforcement, mode: Mode, rung: Option<Rung>
     }
 }
 
-/// The pace of the ladder for crawlers above the first rung.
 fn ladder_pace(enforcement: &Enforcement, rung: Option<Rung>) -> Option<Pace> {
     enforcement.ladder.filter(|_| is_slowed(rung)).map(|ladder| ladder.throttle)
 }

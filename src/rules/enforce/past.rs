@@ -40,7 +40,6 @@ pub struct Period {
     pub(crate) until: Option<Timestamp>,
 }
 
-/// An edition that is equivalent to another one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Twin {
     pub(super) id: EditionId,
@@ -49,7 +48,6 @@ pub(super) struct Twin {
 }
 
 impl Past {
-    /// An edition that was in force once.
     pub(super) const fn new(edition: Arc<Edition>, from: Timestamp, until: Timestamp) -> Self {
         Self { edition, from, until, first: from, twins: Vec::new(), is_summary: false }
     }
@@ -131,7 +129,6 @@ impl Past {
         }
     }
 
-    /// Ends it at `until` at the latest.
     pub(super) fn end(&mut self, until: Timestamp) {
         self.until = self.until.min(until);
         self.twins.iter_mut().for_each(|twin| twin.until = twin.until.min(until));
@@ -159,7 +156,6 @@ impl Past {
         is_same || !other.is_summary && self.is_equivalent_to(&other.edition)
     }
 
-    /// Adds the times of an earlier equivalent.
     fn join(&mut self, older: Self) {
         self.first = self.first.min(older.first);
         self.twins.extend(older.into_twins());

@@ -24,7 +24,6 @@ const ROOM: Room = Room { editions: Overlap::MAX_OLDER, bytes: 8 << 20 };
 #[derive(Clone, Debug)]
 pub struct Timeline {
     current: Arc<Edition>,
-    /// The start of its time in force.
     pub(crate) since: Timestamp,
     /// The `Last-Modified` of the edition in force. Each edition of a site has a later one.
     pub(crate) last_modified: Timestamp,

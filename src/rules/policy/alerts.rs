@@ -27,19 +27,14 @@ pub struct Alert {
 
 /// Where events go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// To a URL.
+pub(crate) enum Destination {
     Web {
-        /// The URL.
         url: WebhookUrl,
-        /// What is read there.
         format: Format,
         /// The file with the secret that signs events; only [`Format::Json`] has one.
         secret_file: Option<PathBuf>,
     },
-    /// To e-mail addresses.
     Email {
-        /// The addresses.
         to: Vec<String>,
         /// How long events are collected for one mail (default: each has its own).
         digest: Option<Duration>,
@@ -49,16 +44,12 @@ pub enum Destination {
 words! {
     /// What a receiver at a URL reads.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Format {
+    pub(crate) enum Format {
         /// Beadle's own events, signed.
         Json = "json",
-        /// An incoming webhook of Slack.
         Slack = "slack",
-        /// A webhook of a workflow of Microsoft Teams.
         Teams = "teams",
-        /// A webhook of Discord.
         Discord = "discord",
-        /// A topic of ntfy.
         Ntfy = "ntfy",
     }
 }
@@ -314,7 +305,6 @@ fn server_of(at: &At<'_>, tls: MailTls) -> Option<(String, u16)> {
     }
 }
 
-/// An e-mail address, without `mailto:`.
 pub(super) fn address(at: &At<'_>) -> Option<String> {
     let parse = |text: &str| {
         let bare = text.strip_prefix("mailto:").unwrap_or(text);

@@ -26,34 +26,27 @@ pub struct Block {
 
 /// A text with slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template(pub Vec<Piece>);
+pub(crate) struct Template(pub(crate) Vec<Piece>);
 
 /// A piece of a [`Template`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// Literal text.
+pub(crate) enum Piece {
     Text(String),
-    /// A value of the refusal.
     Slot(Slot),
 }
 
 words! {
     /// A value that a [`Template`] can show, as its slot names it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Slot {
-        /// The crawler's name.
+    pub(crate) enum Slot {
         ProductToken = "product_token",
         /// The rule as robots.txt has it, `Disallow: /private/`.
         Rule = "rule",
-        /// The rule's line in robots.txt.
         Line = "line",
-        /// The URL of robots.txt.
         RobotsTxt = "robots_txt",
         /// The id of the decision, as in the records.
         Id = "id",
-        /// The requested host.
         Host = "host",
-        /// The requested path.
         Path = "path",
         /// The form of the path that the rule closes.
         Form = "form",
@@ -130,13 +123,8 @@ pub(super) fn read(section: &Fields<'_>) -> Block {
 }
 
 fn status(at: &At<'_>) -> Option<u16> {
-    match at.integer(100..=599)? {
-        status @ (401..=404 | 410 | 429 | 451) => u16::try_from(status).ok(),
-        other => {
-            let message = format!("{other} does not tell a crawler that it is refused");
-            at.refused(message, "write 401, 402, 403, 404, 410, 429 or 451")
-        }
-    }
+    let help = "write 401, 402, 403, 404, 410, 429 or 451";
+    at.number("does not tell a crawler that it is refused", help)
 }
 
 fn content_type(at: &At<'_>) -> Option<String> {

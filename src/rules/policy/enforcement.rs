@@ -22,7 +22,7 @@ use super::{
     rate_limits::{self, PeopleFirst, RateLimit},
     robots_txt::RobotsTxt,
     shape::At,
-    share::Share,
+    units::Share,
     yaml::Spot,
 };
 
@@ -182,7 +182,6 @@ pub struct Override {
     pub(crate) tokens: HashSet<ProductToken>,
     /// Whether it names `*`, every crawler.
     pub(crate) all: bool,
-    /// The place of that `*`.
     pub(crate) star: Option<Spot>,
     /// The standings of a crawler in which it applies; empty is all of them.
     pub(crate) standings: Vec<Outcome>,

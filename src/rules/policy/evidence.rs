@@ -33,13 +33,11 @@ section! {
 }
 
 impl Evidence {
-    /// Whether any evidence about any crawler is collected.
     pub(crate) fn is_collected(&self) -> bool {
         (self.ip_ranges || self.reverse_dns || self.signatures)
             && self.user_agents.as_ref().is_none_or(|some| !some.is_empty())
     }
 
-    /// Whether evidence about this crawler is collected.
     pub(crate) fn is_about(&self, crawler: &Crawler) -> bool {
         self.user_agents.as_ref().is_none_or(|some| some.contains(crawler.product_token()))
     }

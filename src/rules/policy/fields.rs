@@ -27,7 +27,6 @@ static NOTHING: Node = Node { value: Value::Null, spot: Spot { line: 0, column: 
 
 /// The entries of a mapping, taken by name.
 pub(super) struct Fields<'n> {
-    /// The mapping itself.
     pub(super) at: At<'n>,
     section: &'static Section,
     entries: &'n [(Key, Node)],
@@ -130,7 +129,6 @@ impl<'n> Fields<'n> {
         At { node, path, shape, sink: self.at.sink }
     }
 
-    /// The value of `key`, if there is one.
     pub(super) fn take(&self, key: &str) -> Option<At<'n>> {
         debug_assert!(self.section.has(key), "{key} is no key of {}", self.section.path);
         if self.is_short {
@@ -179,7 +177,6 @@ impl<'n> Fields<'n> {
         read(&self.require(key, help)?)
     }
 
-    /// The value of `key`, as `read` reads it.
     pub(super) fn read<T>(&self, key: &str, read: impl FnOnce(&At<'n>) -> Option<T>) -> Option<T> {
         read(&self.take(key)?)
     }
@@ -287,7 +284,10 @@ impl Setting for &'static str {
 
 impl Setting for bool {
     fn read(at: &At<'_>) -> Option<Self> {
-        at.boolean()
+        match at.node.value {
+            Value::Bool(is) => Some(is),
+            _ => at.mistyped("true or false"),
+        }
     }
 }
 

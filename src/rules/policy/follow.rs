@@ -166,7 +166,6 @@ fn note_pending(at: &At<'_>, catalogue: &Catalogue) {
     at.note("policy.pending_crawlers", message, help);
 }
 
-/// The names of crawlers in a policy, in lower case.
 fn collect(node: &Node, is_name: bool, found: &mut HashSet<String>) {
     match &node.value {
         Value::Text(text) if is_name => {

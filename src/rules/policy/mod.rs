@@ -13,42 +13,46 @@
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
 pub use self::{
-    alerts::{Alert, AlertKind, Destination, Email, Format, MailTls, WebhookUrl},
-    backend::{Backend, Balance, Health, HealthCheck, Protocol},
-    block::{Block, Piece, Slot, Template},
+    alerts::{Alert, AlertKind, Email, MailTls, WebhookUrl},
+    backend::{Backend, Health, HealthCheck, Origin},
+    block::Block,
     catalogue_file::{
         BUILT_IN as BUILT_IN_CATALOGUE, MAX_BYTES as MAX_CATALOGUE_BYTES, OtherFile,
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
+    checks::restart_findings,
     enforcement::{Breaker, Enforcement, Ladder, Override, Quiet, default_star_binds},
     evidence::Evidence,
     findings::{Findings, closest, suggestion},
     fleet::{Alone, Fleet},
     follow::{FollowedList, Following},
-    groups::GroupPlaces,
     host::{Host, host_in_url, split_port},
     mode::{Grace, Mode, OtherForms, PaceMode, Source},
     names::Named,
-    origin::Origin,
     preferences::{Entry, Preferences, Stated},
     rate_limits::{PeopleFirst, RateLimit},
     reader::{Policy, read, read_draft, read_with},
     reports::{Every, Report},
-    restart::restart_findings,
-    robots_txt::{MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt},
+    robots_txt::{GroupPlaces, MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt},
     server::{
-        AccessFormat, AccessLog, Acme, Admin, CertificateFiles, Decide, Listener, Server, Tls,
-        certificate_places,
+        AccessLog, Acme, Admin, CertificateFiles, Decide, Listener, Server, Tls, certificate_places,
     },
-    share::Share,
     sites::{Site, Watch},
     tag_rules::{MediaRange, StatusRange, TagRule},
     test::{Client, Expectation, Test, TestFailures},
     timeouts::{Limits, Timeouts},
-    units::{duration, size_text},
-    violations::{ClickHouse, ClickHouseServer, ClientIp, Database, Log, OnDamage, Violations},
+    units::{Share, duration, size_text},
+    violations::{ClickHouse, ClickHouseServer, ClientIp, OnDamage, Violations},
     yaml::{MAX_BYTES, Spot},
+};
+
+pub(crate) use self::{
+    alerts::{Destination, Format},
+    backend::{Balance, Protocol},
+    block::{Piece, Slot},
+    server::AccessFormat,
+    violations::{Database, Log},
 };
 
 // The file as text.
@@ -59,8 +63,7 @@ mod yaml; // bytes -> a tree with lines and columns
 mod fields; // the entries of a section, by the table of keys, and the types of settings
 mod pattern; // a path pattern
 mod shape; // a node of the tree with its place and its shape
-mod share; // a percentage, and requests in a time
-mod units; // 24h, 500MiB
+mod units; // 24h, 500MiB, 5%, 10/1m
 
 // The sections beside the sites.
 mod alerts; // the sections `alerts` and `email`
@@ -77,12 +80,10 @@ mod violations; // the section `violations`
 
 // A site: where its requests go, and what it publishes.
 mod backend; // the origins of a site, and how requests go to them
-mod groups; // the groups of robots.txt
 mod host; // a host of a site
 mod http_fields; // fields of HTTP messages
-mod origin; // the URL of an origin
 mod preferences; // the section `preferences`
-mod robots_txt; // the section `robots_txt`
+mod robots_txt; // the section `robots_txt`, and the groups in it
 mod tag_rules; // the section `robots_tag`
 
 // A site: the treatment of violations.
@@ -95,7 +96,6 @@ mod rate_limits; // how many requests crawlers may send to the origin
 mod test; // the section `tests`
 
 // The whole policy.
-mod checks; // checks across sections
+mod checks; // checks across sections, and the keys that take effect only at a start
 mod reader; // the sections in order, then the checks
-mod restart; // the keys that take effect only at a start
 mod sites; // the section `sites`

@@ -18,7 +18,7 @@ use super::{
 };
 
 pub(super) struct Names<'c> {
-    catalogue: &'c Catalogue,
+    pub(super) catalogue: &'c Catalogue,
     sets: HashMap<String, Vec<ProductToken>>,
     /// Whether a probable misspelling of a known name is an error. Otherwise it is a warning.
     strict: bool,
@@ -284,7 +284,6 @@ pub(super) fn purpose(at: &At<'_>) -> Option<Purpose> {
     purpose_named(at.text()?, at)
 }
 
-/// The purpose of this name; a finding if there is none.
 fn purpose_named(name: &str, at: &At<'_>) -> Option<Purpose> {
     let found = Purpose::from_word(name);
     if found.is_none() {
@@ -298,7 +297,6 @@ fn purpose_named(name: &str, at: &At<'_>) -> Option<Purpose> {
     found
 }
 
-/// The tokens in order, each once.
 fn distinct(tokens: Vec<ProductToken>) -> Vec<ProductToken> {
     let mut seen = std::collections::HashSet::with_capacity(tokens.len());
     tokens.into_iter().filter(|token| seen.insert(token.clone())).collect()

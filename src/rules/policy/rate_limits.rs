@@ -16,8 +16,8 @@ use super::{
     mode::{PaceMode, Source},
     names::{Names, purpose},
     shape::At,
-    share::Share,
     tag_rules,
+    units::Share,
     yaml::Spot,
 };
 
@@ -81,7 +81,6 @@ impl RateLimit {
     }
 }
 
-/// The requests and the seconds of a pace, in lowest terms.
 fn lowest_terms(pace: Pace) -> (u64, u64) {
     let (requests, seconds) = (u64::from(pace.requests()), pace.per().as_secs());
     let (mut divisor, mut rest) = (requests, seconds);
@@ -209,13 +208,7 @@ section! {
 }
 
 fn status(at: &At<'_>) -> Option<u16> {
-    match at.integer(100..=599)? {
-        status @ (429 | 503) => u16::try_from(status).ok(),
-        other => {
-            let message = format!("{other} does not tell a crawler to come back later");
-            at.refused(message, "use 503 or 429")
-        }
-    }
+    at.number("does not tell a crawler to come back later", "use 503 or 429")
 }
 
 #[cfg(test)]

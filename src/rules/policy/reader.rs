@@ -30,7 +30,7 @@ use super::{
     mode::Source,
     names::Names,
     reports::{self, Report},
-    server::{self, AccessLog, Acme, Admin, CertificateFiles, Listener, Server, Tls},
+    server::{self, Acme, CertificateFiles, Server},
     shape::At,
     sites::{self, Site},
     test::{self, Test, TestFailures},
@@ -112,9 +112,8 @@ fn sections(root: &At<'_>, bytes: &[u8], open: &mut Open<'_>) -> Option<Policy> 
     let likeness = || fleet::fingerprint(root.node, &known.bytes);
     let fleet = fleet::read(fields.take("fleet").as_ref(), likeness);
     let fingerprint = fingerprint([bytes, &known.bytes, &known.kept]);
-    let catalogue = &*known.catalogue;
     let strict = fields.get("strict");
-    let names = Names::read(fields.take("crawler_sets").as_ref(), catalogue, strict);
+    let names = Names::read(fields.take("crawler_sets").as_ref(), &known.catalogue, strict);
     let evidence = fields.within("evidence", |section| Evidence::read(section, &names));
     let help = "write 'sites:' with at least one site";
     let sites_at = fields.require("sites", help)?;
@@ -131,8 +130,7 @@ fn sections(root: &At<'_>, bytes: &[u8], open: &mut Open<'_>) -> Option<Policy> 
     let sites = sites::by_file(sites);
     let reports = reports::read(fields.take("reports").as_ref(), &sites);
     reports::check(&fields, (&alerts, &reports), violations.database.is_some());
-    let subject = test::Subject { names: &names, catalogue, sites: &sites };
-    let tests = test::read(fields.take("tests").as_ref(), &subject);
+    let tests = test::read(fields.take("tests").as_ref(), &names, &sites);
     Some(Policy {
         server,
         violations,
@@ -208,70 +206,60 @@ impl Policy {
 
     /// The files and folders that the policy names, each with its key. A relative name starts at
     /// the folder of the policy file, which only the caller knows.
-    pub(crate) fn files_mut(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
+    pub(crate) fn files_mut<'p>(&'p mut self) -> Vec<(&'static str, &'p mut PathBuf)> {
         let Self { server, violations, evidence, fleet, alerts, email, .. } = self;
-        let (catalogue_file, following) = (&mut self.catalogue_file, &mut self.following);
         let mut files = Vec::new();
-        for Listener { tls, .. } in &mut server.listen {
-            let Some(Tls { certificates, acme }) = tls else { continue };
-            for CertificateFiles { certificate, key } in certificates {
-                files.push(("server.listen.tls.certificate", certificate));
-                files.push(("server.listen.tls.key", key));
+        let mut add =
+            |key, file: Option<&'p mut PathBuf>| files.extend(file.map(|file| (key, file)));
+        for tls in server.listen.iter_mut().filter_map(|one| one.tls.as_mut()) {
+            for CertificateFiles { certificate, key } in &mut tls.certificates {
+                add("server.listen.tls.certificate", Some(certificate));
+                add("server.listen.tls.key", Some(key));
             }
-            if let Some(Acme { root, folder, .. }) = acme {
-                files.extend(root.as_mut().map(|root| ("server.listen.tls.acme.root", root)));
-                files.push(("server.listen.tls.acme.folder", folder));
+            if let Some(Acme { root, folder, .. }) = &mut tls.acme {
+                add("server.listen.tls.acme.root", root.as_mut());
+                add("server.listen.tls.acme.folder", Some(folder));
             }
         }
-        if let Some(AccessLog { log: Log::File(file), .. }) = &mut server.access_log {
-            files.push(("server.access_log", file));
-        }
-        if let Some(Admin { token_file: Some(file), .. }) = &mut server.admin {
-            files.push(("server.admin.token_file", file));
-        }
+        add("server.access_log", server.access_log.as_mut().and_then(|one| one.log.file_mut()));
+        let token_file = server.admin.as_mut().and_then(|admin| admin.token_file.as_mut());
+        add("server.admin.token_file", token_file);
         match &mut violations.database {
             None => {}
-            Some(Database::Sqlite(file)) => files.push(("violations.database", file)),
-            Some(Database::ClickHouse(clickhouse)) => {
-                let ClickHouse { password_file, ca_file, local, spool, .. } = clickhouse;
-                let file = password_file.as_mut();
-                files.extend(file.map(|file| ("violations.clickhouse.password_file", file)));
-                let file = ca_file.as_mut();
-                files.extend(file.map(|file| ("violations.clickhouse.ca_file", file)));
-                files.push(("violations.clickhouse.local", local));
-                files.push(("violations.clickhouse.spool", spool));
+            Some(Database::Sqlite(file)) => add("violations.database", Some(file)),
+            Some(Database::ClickHouse(ClickHouse {
+                password_file, ca_file, local, spool, ..
+            })) => {
+                add("violations.clickhouse.password_file", password_file.as_mut());
+                add("violations.clickhouse.ca_file", ca_file.as_mut());
+                add("violations.clickhouse.local", Some(local));
+                add("violations.clickhouse.spool", Some(spool));
             }
         }
-        if let Some(Log::File(file)) = &mut violations.log {
-            files.push(("violations.log", file));
-        }
+        add("violations.log", violations.log.as_mut().and_then(Log::file_mut));
         if let Some(Evidence { folder, certificate_authorities, .. }) = evidence {
-            files.extend(folder.as_mut().map(|folder| ("evidence.folder", folder)));
-            let file = certificate_authorities.as_mut();
-            files.extend(file.map(|file| ("evidence.certificate_authorities", file)));
+            add("evidence.folder", folder.as_mut());
+            add("evidence.certificate_authorities", certificate_authorities.as_mut());
         }
         if let Some(Fleet { password_file, ca_file, .. }) = fleet {
-            files.extend(password_file.as_mut().map(|file| ("fleet.password_file", file)));
-            files.extend(ca_file.as_mut().map(|file| ("fleet.ca_file", file)));
+            add("fleet.password_file", password_file.as_mut());
+            add("fleet.ca_file", ca_file.as_mut());
         }
-        files.extend(alerts.iter_mut().filter_map(|alert| match &mut alert.to {
-            Destination::Web { secret_file, .. } => {
-                secret_file.as_mut().map(|file| ("alerts.secret_file", file))
+        for Alert { to, .. } in alerts {
+            if let Destination::Web { secret_file, .. } = to {
+                add("alerts.secret_file", secret_file.as_mut());
             }
-            Destination::Email { .. } => None,
-        }));
+        }
         let login = email.as_mut().and_then(|email| email.login.as_mut());
-        files.extend(login.map(|(_, file)| ("email.password_file", file)));
-        files.extend(catalogue_file.as_mut().map(|file| ("catalogue", file)));
-        files.extend(following.as_mut().map(|one| ("catalogue.folder", &mut one.folder)));
+        add("email.password_file", login.map(|(_, file)| file));
+        add("catalogue", self.catalogue_file.as_mut());
+        add("catalogue.folder", self.following.as_mut().map(|one| &mut one.folder));
         files
     }
-}
 
-/// The most hosts below wildcards that have a site of their own.
-const MOST: usize = 64;
+    /// The most hosts below wildcards that have a site of their own.
+    const MOST: usize = 64;
 
-impl Policy {
     /// The site of a host below a wildcard, as if the policy named the host, and the number of the site
     /// that has the wildcard. `None` if a site names the host, if the wildcard's file is the policy's,
     /// or in a fleet, whose other nodes would not know the site.
@@ -300,7 +288,7 @@ impl Policy {
     pub(crate) fn add_hosts<'h>(&mut self, hosts: impl IntoIterator<Item = &'h str>) -> bool {
         let before = self.sites.len();
         for host in hosts {
-            let is_full = self.sites.iter().filter(|site| site.is_asked).count() >= MOST;
+            let is_full = self.sites.iter().filter(|site| site.is_asked).count() >= Self::MOST;
             if let Some((number, part)) = self.below_wildcard(host).filter(|_| !is_full) {
                 self.sites.insert(number + 1, part);
             }

@@ -8,13 +8,12 @@ use crate::{
 };
 
 use super::{
-    backend::{self, Backend, path},
+    backend::{self, Backend, Origin, path},
     enforcement::{self, Enforcement},
     fields::Fields,
     host::{self, Host},
     mode::Source,
     names::Names,
-    origin::{self, Origin},
     preferences::{self, Preferences},
     robots_txt::{self, RobotsTxt},
     shape::{At, duplicate},
@@ -204,7 +203,7 @@ fn watch(at: &At<'_>, (hosts, is_default): (&[Host], bool), names: &Names<'_>) -
     let crawlers = names.crawlers(&fields.list("user_agents"));
     let help = "write 'url: https://www.example.com', the address that people use";
     let at = fields.require("url", help)?;
-    let url = origin::read(&at)?;
+    let url = backend::origin(&at)?;
     let watch = Watch { url, every, pages, crawlers };
     if !is_default && !watch.is_of(hosts) {
         let message = format!("'{}' is no host of this site", watch.url.host);

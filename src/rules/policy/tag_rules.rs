@@ -144,7 +144,6 @@ fn value_words(kind: robots_tag::ValueKind) -> String {
     }
 }
 
-/// Reads `application/pdf` or `image/*`.
 fn media_range(at: &At<'_>) -> Option<MediaRange> {
     let is_token = |part: &str| {
         !part.is_empty()
@@ -162,7 +161,6 @@ fn media_range(at: &At<'_>) -> Option<MediaRange> {
     at.parsed(parse, "is not a media type", help)
 }
 
-/// Reads `404` or `4xx`.
 fn status_range(at: &At<'_>) -> Option<StatusRange> {
     match &at.node.value {
         Value::Integer(code @ 200..=599) => {

@@ -73,33 +73,27 @@ words! {
     }
 }
 
-pub(super) struct Subject<'s> {
-    pub(super) names: &'s Names<'s>,
-    pub(super) catalogue: &'s Catalogue,
-    pub(super) sites: &'s [Site],
-}
-
 /// Reads the list; a test with an error is left out.
-pub(super) fn read(at: Option<&At<'_>>, subject: &Subject<'_>) -> Vec<Test> {
+pub(super) fn read(at: Option<&At<'_>>, names: &Names<'_>, sites: &[Site]) -> Vec<Test> {
     if let Some(at) = at.filter(|at| matches!(at.node.value, Value::Text(_))) {
         let help = "write a list of tests; 'test_failures: refuse' lets them refuse the policy";
         at.refuse_as("policy.wrong_type", "not a list", help);
         return Vec::new();
     }
     let items = at.map(At::elements).unwrap_or_default();
-    items.iter().filter_map(|item| test(item, subject)).collect()
+    items.iter().filter_map(|item| test(item, names, sites)).collect()
 }
 
-fn test(at: &At<'_>, subject: &Subject<'_>) -> Option<Test> {
+fn test(at: &At<'_>, names: &Names<'_>, sites: &[Site]) -> Option<Test> {
     let fields = at.fields()?;
-    let user_agent = user_agent(&fields, subject);
+    let user_agent = user_agent(&fields, names);
     let client = client(&fields);
     let after: Option<Duration> = fields.get("after");
     let expected = expectation(&fields);
     let help = "write a URL such as https://www.example.com/private/, or a path";
     let url = fields.require("url", help)?;
     let target = url.text()?;
-    let site = site(&fields, &url, target, subject.sites)?;
+    let site = site(&fields, &url, target, sites)?;
     let (user_agent, shown_agent) = user_agent?;
     let name = match fields.take("name") {
         Some(at) => at.text()?.trim().to_owned(),
@@ -122,7 +116,7 @@ fn test(at: &At<'_>, subject: &Subject<'_>) -> Option<Test> {
 }
 
 /// The User-Agent, and its short name.
-fn user_agent(fields: &Fields<'_>, subject: &Subject<'_>) -> Option<(String, String)> {
+fn user_agent(fields: &Fields<'_>, names: &Names<'_>) -> Option<(String, String)> {
     match (fields.take("user_agent"), fields.take("product_token")) {
         (Some(at), None) => {
             let text = at.text()?;
@@ -132,8 +126,8 @@ fn user_agent(fields: &Fields<'_>, subject: &Subject<'_>) -> Option<(String, Str
             Some((text.to_owned(), text.to_owned()))
         }
         (None, Some(at)) => {
-            let token = subject.names.token(at.text()?.trim(), &at)?;
-            let found = sent(token.as_str(), subject.catalogue);
+            let token = names.token(at.text()?.trim(), &at)?;
+            let found = sent(token.as_str(), names.catalogue);
             if found.is_none() {
                 let message = format!("no request carries the name '{token}' alone");
                 let help = "write 'user_agent' with the whole text that the crawler sends";
@@ -153,7 +147,6 @@ fn user_agent(fields: &Fields<'_>, subject: &Subject<'_>) -> Option<(String, Str
     }
 }
 
-/// A User-Agent that claims to be this crawler.
 fn sent(token: &str, catalogue: &Catalogue) -> Option<String> {
     let Some(crawler) = catalogue.find(token) else { return Some(token.to_owned()) };
     let names = SiteNames::default();
@@ -239,7 +232,6 @@ fn site(fields: &Fields<'_>, url: &At<'_>, target: &str, sites: &[Site]) -> Opti
     }
 }
 
-/// The host in what follows `://`, lower case.
 fn host_of(rest: &str) -> String {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);

@@ -1,6 +1,10 @@
-//! Durations, and sizes in bytes, as a policy writes them.
+//! Times, sizes in bytes, shares, and requests in a time, as a policy writes them.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
+
+use crate::{base::escape::shown, formats::robots::Pace};
+
+use super::{fields::Setting, shape::At, yaml::Value};
 
 /// The written form of a duration, in the largest unit that is exact.
 pub(super) fn duration_text(duration: Duration) -> String {
@@ -56,5 +60,99 @@ pub(super) fn size(text: &str) -> Option<u64> {
     number.checked_mul(unit)
 }
 
+/// A part of a whole, in tenths of a per cent: 1 to 1000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share(u16);
+
+impl Share {
+    /// Whether `part` is at least this share of `whole`. True if `whole` is 0.
+    pub(crate) const fn is_reached(self, part: u64, whole: u64) -> bool {
+        part as u128 * 1_000 >= whole as u128 * self.0 as u128
+    }
+
+    /// The least number that is this share of itself and `rest` together.
+    pub(crate) fn least_beside(self, rest: u64) -> u64 {
+        let (rest, share) = (u128::from(rest), u128::from(self.0));
+        match 1_000 - share {
+            0 if rest > 0 => u64::MAX,
+            0 => 0,
+            others => u64::try_from((rest * share).div_ceil(others)).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Reads `10%`, `2.5%` or `100%`.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (whole, part) = match text.strip_suffix('%')?.trim_end().split_once('.') {
+            Some((whole, part)) => (whole, part),
+            None => (text.strip_suffix('%')?.trim_end(), "0"),
+        };
+        let is_number = |digits: &str, most: usize| {
+            (1..=most).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
+        };
+        if !is_number(whole, 3) || !is_number(part, 1) {
+            return None;
+        }
+        let share = whole.parse::<u16>().ok()? * 10 + part.parse::<u16>().ok()?;
+        (1..=1_000).contains(&share).then_some(Self(share))
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0 / 10, self.0 % 10) {
+            (whole, 0) => write!(f, "{whole}%"),
+            (whole, part) => write!(f, "{whole}.{part}%"),
+        }
+    }
+}
+
+impl Setting for Share {
+    fn read(at: &At<'_>) -> Option<Self> {
+        let message = match &at.node.value {
+            Value::Integer(n) => format!("{n} has no '%'"),
+            Value::Float(n) => format!("{n} has no '%'"),
+            _ => {
+                let text = at.text()?;
+                match Self::parse(text) {
+                    Some(share) => return Some(share),
+                    None => format!("'{}' is not a share", shown(text)),
+                }
+            }
+        };
+        at.refused(message, "write a percentage from 0.1% to 100%, for example 10%")
+    }
+}
+
+impl Setting for Pace {
+    fn read(at: &At<'_>) -> Option<Self> {
+        let message = match &at.node.value {
+            Value::Integer(n) => format!("{n} is not a pace"),
+            Value::Float(n) => format!("{n} is not a pace"),
+            _ => {
+                let text = at.text()?;
+                match Self::parse(text) {
+                    Some(pace) => return Some(pace),
+                    None if is_too_fast(text) => {
+                        format!("'{}' is faster than a thousand requests a second", shown(text))
+                    }
+                    None => format!("'{}' is not a pace", shown(text)),
+                }
+            }
+        };
+        at.refused(message, "write requests and a time, for example 1/10s or 10/1m")
+    }
+}
+
+/// Whether it would be a pace with fewer requests.
+fn is_too_fast(text: &str) -> bool {
+    text.split_once('/').is_some_and(|(requests, time)| {
+        let is_number = requests.bytes().all(|b| b.is_ascii_digit());
+        let is_some = requests.bytes().any(|b| b != b'0');
+        is_number && is_some && Pace::parse(&format!("1/{time}")).is_some()
+    })
+}
+
+#[cfg(test)]
+mod share_tests;
 #[cfg(test)]
 mod tests;

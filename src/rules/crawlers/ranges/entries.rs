@@ -17,7 +17,6 @@ const MAX_V4_ADDRESSES: u128 = 2 << 24;
 const MAX_V6_ADDRESSES: u128 = 2 << 112;
 /// The most entries that are no addresses: one for this many that are.
 const READ_FOR_EACH_UNREAD: usize = 4;
-/// The most octets of an entry that a finding quotes.
 const SHOWN: usize = 60;
 
 /// The refusal of a list without an address that counts.
@@ -38,7 +37,6 @@ pub(super) struct Entries {
     has_gap: bool,
 }
 
-/// A count of entries, and the first of them.
 #[derive(Default)]
 struct Tally {
     count: usize,

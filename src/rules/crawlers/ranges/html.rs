@@ -19,7 +19,6 @@ use super::{
     prefix,
 };
 
-/// Words that mark a line as no list.
 const NOT_A_LIST: [&str; 7] = ["version", "release", "build", "your", "you", "client", "example"];
 /// Elements that do not end a line.
 const INLINE: [&[u8]; 21] = [
@@ -28,7 +27,6 @@ const INLINE: [&[u8]; 21] = [
 ];
 /// Elements in which a line end ends a line.
 const PREFORMATTED: [&[u8]; 2] = [b"pre", b"textarea"];
-/// Elements without visible text.
 const INVISIBLE: [&[u8]; 4] = [SCRIPT, b"style", b"template", b"noscript"];
 const SCRIPT: &[u8] = b"script";
 

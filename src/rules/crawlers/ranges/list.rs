@@ -1,7 +1,8 @@
 //! A list of prefixes, the families of its addresses, and the check of a fresh copy against the copy in use.
 
-use std::{fmt, net::IpAddr};
+use std::{fmt, net::IpAddr, ops::RangeInclusive};
 
+use derive_more::Display;
 use ipnet::IpNet;
 
 use crate::base::diagnostic::Diagnostic;
@@ -19,14 +20,6 @@ pub struct List {
     pub(crate) findings: Vec<Diagnostic>,
 }
 
-/// The addresses of a prefix as numbers, the first and the last.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    pub(super) first: u128,
-    pub(super) last: u128,
-}
-
-/// The code of a fresh copy that contains no address of the copy in use.
 pub(crate) const UNRELATED: &str = "ranges.unrelated";
 
 /// Checks that `new` may replace `old`.
@@ -52,13 +45,13 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Diagnostic> {
             return Err(Diagnostic::error("ranges.family_gone", message));
         }
         is_related |= before.iter().any(|span| {
-            let next = after.partition_point(|other| other.last < span.first);
-            after.get(next).is_some_and(|other| other.first <= span.last)
+            let next = after.partition_point(|other| other.end() < span.start());
+            after.get(next).is_some_and(|other| other.start() <= span.end())
         });
-        let is_kept = |span: &Span| {
-            let next = after.partition_point(|other| other.first <= span.first);
+        let is_kept = |span: &RangeInclusive<u128>| {
+            let next = after.partition_point(|other| other.start() <= span.start());
             let nearest = next.checked_sub(1).and_then(|at| after.get(at));
-            nearest.is_some_and(|other| span.last <= other.last)
+            nearest.is_some_and(|other| span.end() <= other.end())
         };
         let kept = before.iter().filter(|span| is_kept(span)).count();
         if kept.max(after.len()) * 2 < before.len() {
@@ -117,13 +110,13 @@ impl List {
         counts.fold(0, u128::saturating_add)
     }
 
-    /// The spans of the prefixes of a family, ascending.
-    pub(super) fn spans(&self, family: Family) -> Vec<Span> {
+    /// The addresses of each prefix of a family as numbers, ascending.
+    pub(super) fn spans(&self, family: Family) -> Vec<RangeInclusive<u128>> {
         let number = |address: IpAddr| match address {
             IpAddr::V4(address) => u128::from(u32::from(address)),
             IpAddr::V6(address) => address.into(),
         };
-        let span = |p: &IpNet| Span { first: number(p.network()), last: number(p.broadcast()) };
+        let span = |p: &IpNet| number(p.network())..=number(p.broadcast());
         self.of(family).map(span).collect()
     }
 
@@ -149,11 +142,13 @@ impl fmt::Display for List {
 }
 
 /// A family of addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Hash)]
 pub enum Family {
     /// IPv4, and IPv4 in IPv6 form.
+    #[display("IPv4")]
     V4,
     /// IPv6.
+    #[display("IPv6")]
     V6,
 }
 
@@ -171,15 +166,6 @@ impl Family {
             IpAddr::V4(_) => Self::V4,
             IpAddr::V6(_) => Self::V6,
         }
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::V4 => "IPv4",
-            Self::V6 => "IPv6",
-        })
     }
 }
 

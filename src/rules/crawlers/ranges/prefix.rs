@@ -9,7 +9,6 @@ pub(super) const WIDEST_V4: u8 = 8;
 /// The widest IPv6 prefix that is accepted; registries allocate nothing wider.
 pub(super) const WIDEST_V6: u8 = 16;
 
-/// The treatment of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Worth {
     Use,

@@ -62,7 +62,6 @@ impl Acme {
         names
     }
 
-    /// The folder of one authority's account and certificates.
     pub(crate) fn state_folder(&self) -> PathBuf {
         let (_, rest) = self.directory.split_once("://").unwrap_or(("", &self.directory));
         let sound = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
