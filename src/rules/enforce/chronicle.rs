@@ -18,9 +18,8 @@ use crate::rules::policy::{self, Policy};
 
 use super::{
     edition::{Edition, EditionId},
-    editions::Editions,
     hosts::{HostPeriod, Hosts, Stay},
-    past::{Past, Period},
+    past::{Editions, Past, Period},
     timeline::Timeline,
 };
 

@@ -13,8 +13,10 @@ use crate::{
 use super::{
     decision::{Action, Decision, Judgement, Knowledge, Reason, Rung},
     edition::{KnownEditions, RuleSource},
-    group::{allows, group_for, group_names, group_of, listed_group},
-    overrides::{first_for, is_protected, strictest_mode},
+    overrides::{
+        allows, first_for, group_for, group_names, group_of, is_protected, listed_group,
+        strictest_mode,
+    },
     rulebook::Site,
     timeline::Excuse,
 };

@@ -12,7 +12,7 @@ use super::{
     court::{Claimant, Court, pass},
     decision::{Action, Case, Decision, Knowledge, Reason},
     edition::{EditionId, KnownEditions},
-    group::group_for,
+    overrides::group_for,
     pace::keeps_paces,
     rulebook::Site,
 };

@@ -25,7 +25,7 @@ use crate::{
 };
 
 use super::{
-    group::{group_names, is_bound_by_star},
+    overrides::{group_names, is_bound_by_star},
     pace::counts,
 };
 

@@ -22,13 +22,13 @@ pub use self::{
     decide::{EditionVerdict, decide, edition_verdicts, is_blank},
     decision::{Action, Case, Decision, Judgement, Knowledge, Leap, Moment, Reason, Rung},
     edition::{Edition, EditionId, KnownEditions, RuleSource},
-    group::{
-        allows, first_group, group_for, group_names, group_of, is_bound_by_star, listed_group,
-    },
     group_lines::{publish_limits, publish_preferences},
     history::History,
     hosts::{HostPeriod, Stay},
-    overrides::{Treatment, is_ordered, is_protected, is_quiet},
+    overrides::{
+        Treatment, allows, first_group, group_for, group_names, group_of, is_bound_by_star,
+        is_ordered, is_protected, is_quiet, listed_group,
+    },
     pace::{
         AppliedLimit, AppliedPace, applied_limits, applied_pace, counts, keeps_paces,
         promised_pace, rank,
@@ -43,9 +43,8 @@ pub use self::{
 // The published rules in time.
 mod chronicle; // all editions and hosts until now, those of other nodes among them
 mod edition; // one published robots.txt: its bytes, its hash, its matcher
-mod editions; // the editions that one site published
 mod hosts; // the sites that each host belonged to
-mod past; // an edition that is no longer in force, or several summed up
+mod past; // an edition that is no longer in force, or several summed up; those of one site
 mod summary; // one file for several, which allows what any of them allows
 mod timeline; // the editions that count for a site
 
@@ -60,8 +59,7 @@ mod usage_fields; // what responses say about the use of their content
 mod court; // a request judged by one name, in time
 mod decide; // the decision: the strictest of all names; the verdicts of all editions
 mod decision; // a request, the knowledge about its client, action and reason, the rungs of the ladder
-mod group; // the group that a name obeys
-mod overrides; // the overrides that apply to a name
+mod overrides; // the group that a name obeys, and the overrides that apply to it
 mod pace; // the pace that a crawler must keep, and the rate limits that count a request
 
 #[cfg(test)]

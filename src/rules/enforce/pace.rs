@@ -19,8 +19,7 @@ use crate::{
 use super::{
     decision::{Case, Decision, Knowledge, Rung},
     edition::EditionId,
-    group::{group_for, is_bound_by_star},
-    overrides::{Treatment, first_for, has_name, is_over},
+    overrides::{Treatment, first_for, group_for, has_name, is_bound_by_star, is_over},
     past::Past,
     rulebook::Site,
 };

@@ -12,8 +12,7 @@ use crate::formats::robots::{Files, Matcher, Overlap, Rule, Scope};
 
 use super::{
     edition::{Edition, EditionId, KnownEditions},
-    editions::Editions,
-    past::{Past, Room, Twin, arranged, distinct},
+    past::{Editions, Past, Room, Twin, arranged, distinct},
 };
 
 /// The most past editions that are compared, and the most bytes of their files. Older ones are

@@ -21,7 +21,6 @@ pub use self::{
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
-    checks::restart_findings,
     enforcement::{Breaker, Enforcement, Ladder, Override, Quiet, default_star_binds},
     evidence::Evidence,
     findings::{Findings, closest, suggestion},
@@ -34,6 +33,7 @@ pub use self::{
     rate_limits::{PeopleFirst, RateLimit},
     reader::{Policy, read, read_draft, read_with},
     reports::{Every, Report},
+    restart::restart_findings,
     robots_txt::{GroupPlaces, MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt},
     server::{
         AccessLog, Acme, Admin, CertificateFiles, Decide, Listener, Server, Tls, certificate_places,
@@ -96,6 +96,7 @@ mod rate_limits; // how many requests crawlers may send to the origin
 mod test; // the section `tests`
 
 // The whole policy.
-mod checks; // checks across sections, and the keys that take effect only at a start
+mod checks; // checks across sections
 mod reader; // the sections in order, then the checks
+mod restart; // the keys that take effect only at a start
 mod sites; // the section `sites`

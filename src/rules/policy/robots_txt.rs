@@ -199,17 +199,6 @@ impl RobotsTxt {
                 places.records.push(spot);
             }
         }
-        let overrides = self.overrides(&fields);
-        places.has_errors = at.sink.has_errors_after(known);
-        if !group.user_agents.is_empty() {
-            self.file.groups.push(group);
-            self.overriding.push(overrides);
-            self.places.push(places);
-        }
-    }
-
-    /// Whether the group replaces the origin's rules for the crawlers that it names.
-    fn overrides(&self, fields: &Fields<'_>) -> bool {
         let overrides = fields.get("override");
         if let Some(at) = fields.take("override").filter(|_| overrides)
             && self.source == Source::Policy
@@ -218,7 +207,12 @@ impl RobotsTxt {
             let help = "remove it, or set 'source: merge' to add to the origin's rules";
             at.warn("policy.nothing_to_override", message, help);
         }
-        overrides
+        places.has_errors = at.sink.has_errors_after(known);
+        if !group.user_agents.is_empty() {
+            self.file.groups.push(group);
+            self.overriding.push(overrides);
+            self.places.push(places);
+        }
     }
 }
 

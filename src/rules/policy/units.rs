@@ -2,10 +2,6 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{base::escape::shown, formats::robots::Pace};
-
-use super::{fields::Setting, shape::At, yaml::Value};
-
 /// The written form of a duration, in the largest unit that is exact.
 pub(super) fn duration_text(duration: Duration) -> String {
     if duration.subsec_millis() > 0 {
@@ -104,52 +100,6 @@ impl fmt::Display for Share {
             (whole, part) => write!(f, "{whole}.{part}%"),
         }
     }
-}
-
-impl Setting for Share {
-    fn read(at: &At<'_>) -> Option<Self> {
-        let message = match &at.node.value {
-            Value::Integer(n) => format!("{n} has no '%'"),
-            Value::Float(n) => format!("{n} has no '%'"),
-            _ => {
-                let text = at.text()?;
-                match Self::parse(text) {
-                    Some(share) => return Some(share),
-                    None => format!("'{}' is not a share", shown(text)),
-                }
-            }
-        };
-        at.refused(message, "write a percentage from 0.1% to 100%, for example 10%")
-    }
-}
-
-impl Setting for Pace {
-    fn read(at: &At<'_>) -> Option<Self> {
-        let message = match &at.node.value {
-            Value::Integer(n) => format!("{n} is not a pace"),
-            Value::Float(n) => format!("{n} is not a pace"),
-            _ => {
-                let text = at.text()?;
-                match Self::parse(text) {
-                    Some(pace) => return Some(pace),
-                    None if is_too_fast(text) => {
-                        format!("'{}' is faster than a thousand requests a second", shown(text))
-                    }
-                    None => format!("'{}' is not a pace", shown(text)),
-                }
-            }
-        };
-        at.refused(message, "write requests and a time, for example 1/10s or 10/1m")
-    }
-}
-
-/// Whether it would be a pace with fewer requests.
-fn is_too_fast(text: &str) -> bool {
-    text.split_once('/').is_some_and(|(requests, time)| {
-        let is_number = requests.bytes().all(|b| b.is_ascii_digit());
-        let is_some = requests.bytes().any(|b| b != b'0');
-        is_number && is_some && Pace::parse(&format!("1/{time}")).is_some()
-    })
 }
 
 #[cfg(test)]
