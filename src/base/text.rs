@@ -158,6 +158,12 @@ pub fn trimmed(mut value: &[u8]) -> &[u8] {
     value
 }
 
+/// An enum of [`words!`].
+pub trait Word: Sized {
+    /// The variant with this word.
+    fn named(word: &str) -> Option<Self>;
+}
+
 /// Declares an enum whose variants are words in policies, records and metrics, with all of its variants and
 /// the word of each.
 macro_rules! words {
@@ -170,7 +176,6 @@ macro_rules! words {
 
         impl $name {
             /// All of them, in the order of their declaration.
-            #[allow(dead_code, reason = "not every enum of words is listed")]
             $vis const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
 
             /// The word in policies, records and metrics.
@@ -183,6 +188,12 @@ macro_rules! words {
             /// The variant with this word.
             #[allow(dead_code, reason = "not every enum of words is read")]
             $vis fn from_word(word: &str) -> Option<Self> {
+                <Self as $crate::base::text::Word>::named(word)
+            }
+        }
+
+        impl $crate::base::text::Word for $name {
+            fn named(word: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|one| one.as_str() == word)
             }
         }

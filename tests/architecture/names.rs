@@ -9,16 +9,11 @@ use crate::{
 
 /// Names that several files of a street share, or that a file shares with a room, and what makes them
 /// brothers.
-const BROTHERS: [(&str, &str, &str); 10] = [
+const BROTHERS: [(&str, &str, &str); 9] = [
     ("formats", "emit findings limits parse rule", "robots.txt and Robots-Tag have the same parts"),
-    (
-        "rules",
-        "access_log admin alerts evidence tls violations",
-        "a reader is named by its section",
-    ),
+    ("rules", "alerts evidence tls violations", "a reader is named by its section"),
     ("rules", "fleet server", "a section has its keys and its reader"),
-    ("rules", "decide enforcement overrides site", "a section and what enforces it"),
-    ("rules", "probe", "what probes found is one of the things that a decision looks at"),
+    ("rules", "decide", "a decision, and the server that is asked for it"),
     ("clients", "fetch", "a fetch of robots.txt"),
     ("serving", "record", "the record that the gate makes of a request"),
     ("review", "json layout model review", "each document is made in the same steps"),

@@ -49,7 +49,7 @@ pub(super) fn lint_names(
     findings: &mut Findings,
 ) {
     let named = enforcement.overrides.iter().flat_map(|one| &one.named);
-    for Named { at, tokens } in named.filter(|named| is_never_sent(catalogue, &named.tokens)) {
+    for Named { at, tokens, .. } in named.filter(|named| is_never_sent(catalogue, &named.tokens)) {
         let who = who(tokens);
         let message = format!("{who} never found in a User-Agent, so the override has no effect");
         findings.add(
@@ -81,7 +81,7 @@ fn who(tokens: &[ProductToken]) -> String {
 
 /// One entry of an override.
 fn lint_named(subject: &Subject<'_>, mode: Mode, named: &Named, findings: &mut Findings) {
-    let Named { at, tokens } = named;
+    let Named { at, tokens, .. } = named;
     if tokens.is_empty()
         || mode == Mode::Off
         || is_never_sent(subject.catalogue, tokens)

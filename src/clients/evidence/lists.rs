@@ -101,9 +101,8 @@ impl ListKeeper {
         let mut of_crawler = OfCrawler::new();
         for crawler in policy.catalogue.iter().filter(|crawler| settings.is_about(crawler)) {
             let format = crawler.entry.ip_format.as_deref().and_then(Format::named);
-            let ids: Box<[ListId]> = crawler
-                .entry
-                .ip_ranges
+            let urls = &crawler.entry.ip_ranges;
+            let ids: Box<[ListId]> = urls
                 .iter()
                 .map(|url| {
                     let known = listings.iter().position(|list| list.url == *url);
@@ -158,14 +157,14 @@ impl Listing {
         format!("# {}\n{incomplete}\n{list}", self.url)
     }
 
-    fn check(&mut self, fresh: &List) -> Result<(), ranges::Refusal> {
+    fn check(&mut self, fresh: &List) -> Result<(), Diagnostic> {
         let Some(old) = &self.list else {
             self.slight_since = fresh.is_slight().then(Instant::now);
             return Ok(());
         };
         if let Err(refusal) = ranges::sane_successor(old, fresh) {
-            let doubt = match refusal {
-                ranges::Refusal::Unrelated => Doubt::Replacement,
+            let doubt = match refusal.code {
+                ranges::UNRELATED => Doubt::Replacement,
                 _ => Doubt::Loss,
             };
             if !self.suspect.is_believed(fresh, doubt) {
@@ -199,10 +198,7 @@ impl Collection for ListKeeper {
 
     fn take(&mut self, number: usize, content: &Content) -> Result<Vec<Diagnostic>, Refusal> {
         let Some(listing) = self.listings.get_mut(number) else { return Ok(Vec::new()) };
-        let refused = |refusal: ranges::Refusal| Refusal {
-            code: refusal.code(),
-            reason: refusal.to_string(),
-        };
+        let refused = |refusal: Diagnostic| Refusal { code: refusal.code, reason: refusal.message };
         let fresh = ranges::read(listing.format, &content.octets).map_err(refused)?;
         listing.check(&fresh).map_err(refused)?;
         listing.note_seen();

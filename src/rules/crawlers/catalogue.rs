@@ -1,16 +1,23 @@
-//! The catalogue: all known crawlers, by name and by number.
+//! The catalogue: all known crawlers, by name and by number. With patterns over whole User-Agents, for crawlers
+//! that do not send their name, and the hosts from which operators send people to sites.
+//!
+//! No built-in entry has a pattern; a site's operator adds them in the policy. All patterns are one
+//! automaton, so their number costs little, and time is linear in the User-Agent.
 
 use std::collections::HashMap;
 
-use crate::base::diagnostic::Diagnostic;
+use regex_automata::{
+    Input, MatchKind, PatternSet,
+    meta::{BuildError, Regex},
+    util::syntax,
+};
+
+use crate::base::{diagnostic::Diagnostic, escape};
 
 use super::{
     crawler::Crawler,
-    entry::{Entry, Match, OperatorEntry},
+    entry::{Entry, Match, OperatorEntry, Purpose},
     name_table::{NameTable, TableId, Target},
-    patterns::Patterns,
-    purpose::Purpose,
-    referrers::Referrers,
 };
 
 /// All known crawlers. Immutable; an update is a new catalogue.
@@ -64,14 +71,12 @@ impl Catalogue {
         if findings.is_empty() { Ok(Self { referrers, ..self }) } else { Err(findings) }
     }
 
-    /// The same crawlers and operators, with more entries.
     pub(crate) fn with_entries(&self, more: Vec<Entry>) -> Result<Self, Vec<Diagnostic>> {
         let known = self.iter().map(|crawler| crawler.entry.clone());
         let referrers = self.referrers.clone();
         Self::new(known.chain(more)).map(|made| Self { referrers, ..made })
     }
 
-    /// The operator of crawlers that sends people from a host in lower case.
     pub(crate) fn operator_of(&self, host: &str) -> Option<&str> {
         self.referrers.operator(host)
     }
@@ -142,7 +147,6 @@ impl Catalogue {
     }
 }
 
-/// Whether a URL's host is a domain or belongs to it.
 fn has_host(url: &str, domain: &str) -> bool {
     let authority = url.split_once("://").and_then(|(_, rest)| rest.split(['/', '?', '#']).next());
     let host = authority.and_then(|authority| authority.split(':').next()).unwrap_or_default();
@@ -151,7 +155,6 @@ fn has_host(url: &str, domain: &str) -> bool {
     end.eq_ignore_ascii_case(domain) && (rest.is_empty() || rest.ends_with('.'))
 }
 
-/// The number of the crawler for each token and alias.
 fn index(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> HashMap<Box<str>, u16> {
     let mut by_name: HashMap<Box<str>, u16> = HashMap::with_capacity(crawlers.len() * 2);
     for (crawler, number) in crawlers.iter().zip(0u16..) {
@@ -159,13 +162,9 @@ fn index(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> HashMap<Box<st
             let Some(other) = by_name.insert(name.key().into(), number) else { continue };
             let (own, other) = (crawler.product_token(), crawlers.get(usize::from(other)));
             let other = other.map_or("", |other| other.product_token().as_str());
-            findings.push(
-                Diagnostic::error(
-                    "crawlers.duplicate_name",
-                    format!("'{name}' of {own} is already a name of {other}"),
-                )
-                .help("keep one of them"),
-            );
+            let message = format!("'{name}' of {own} is already a name of {other}");
+            let finding = Diagnostic::error("crawlers.duplicate_name", message);
+            findings.push(finding.help("keep one of them"));
         }
     }
     by_name
@@ -177,4 +176,236 @@ fn names_in_user_agents(crawlers: &[Crawler]) -> impl Iterator<Item = (Box<str>,
             .texts_in_user_agents()
             .map(move |(text, matching)| (text.into(), Target::new(number, matching)))
     })
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Referrers {
+    operators: Vec<Box<str>>,
+    /// The numbers of operators by host, without `www.`.
+    by_host: HashMap<Box<str>, usize>,
+    /// The numbers of operators by the first label of hosts in any country: `google` of `google.*`.
+    by_label: HashMap<Box<str>, usize>,
+}
+
+impl Referrers {
+    /// Checks the entries and builds the tables. Each host has one operator.
+    pub(super) fn check(entries: &[OperatorEntry], findings: &mut Vec<Diagnostic>) -> Self {
+        let mut referrers = Self::default();
+        for (number, OperatorEntry { name, referrers: hosts }) in entries.iter().enumerate() {
+            let is_known = |one: &OperatorEntry| one.name.eq_ignore_ascii_case(name);
+            if name.trim().is_empty() || entries.iter().take(number).any(is_known) {
+                let message = format!("operator '{}' stands here twice", escape::shown(name));
+                let help = "give each operator a name of its own";
+                findings.push(Diagnostic::error("crawlers.duplicate_operator", message).help(help));
+            }
+            referrers.operators.push(name.as_str().into());
+            for host in hosts {
+                let (table, key) = match host.strip_suffix(".*") {
+                    Some(label) => (&mut referrers.by_label, label),
+                    None => (&mut referrers.by_host, host.as_str()),
+                };
+                if !is_host(host) {
+                    findings.push(refused("crawlers.bad_referrer", host, name, "is not a host"));
+                } else if table.insert(key.into(), number).is_some() {
+                    let code = "crawlers.duplicate_referrer";
+                    findings.push(refused(code, host, name, "is given twice"));
+                }
+            }
+        }
+        referrers
+    }
+
+    pub(super) fn operator(&self, host: &str) -> Option<&str> {
+        let host = host.strip_prefix("www.").unwrap_or(host);
+        let of_label = || {
+            let (label, country) = host.split_once('.')?;
+            self.by_label.get(label).filter(|_| is_country(country))
+        };
+        let number = self.by_host.get(host).or_else(of_label)?;
+        self.operators.get(*number).map(|name| &**name)
+    }
+}
+
+fn refused(code: &'static str, host: &str, operator: &str, what: &str) -> Diagnostic {
+    let (host, operator) = (escape::shown(host), escape::shown(operator));
+    Diagnostic::error(code, format!("referrer '{host}' of {operator} {what}")).help(
+        "write hosts in lower case without 'www.': search.example, or search.* for any country",
+    )
+}
+
+/// A host in lower case without `www.`, or a label and `.*`.
+fn is_host(host: &str) -> bool {
+    let name = host.strip_suffix(".*").map_or(host, |label| label);
+    let is_label = |label: &str| {
+        let is_octet = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+        !label.is_empty() && label.len() < 64 && label.bytes().all(is_octet)
+    };
+    let labels = name.split('.').count();
+    let is_long_enough = if name.len() == host.len() { labels > 1 } else { labels == 1 };
+    is_long_enough
+        && host.len() <= 253
+        && !host.starts_with("www.")
+        && name.split('.').all(is_label)
+}
+
+/// The rest of a host behind its first label: `de`, `com`, `co.uk`, `com.br`.
+fn is_country(rest: &str) -> bool {
+    let rest = rest.strip_prefix("co.").or_else(|| rest.strip_prefix("com.")).unwrap_or(rest);
+    rest.len() > 1 && rest.bytes().all(|octet| octet.is_ascii_lowercase())
+}
+
+const MAX_MATCHED: usize = 4 * 1024;
+/// The size limit of all patterns together, compiled, in bytes.
+const MAX_COMPILED: usize = 1 << 20;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Patterns {
+    regex: Option<Regex>,
+    crawlers: Vec<u16>,
+}
+
+impl Patterns {
+    pub(super) fn compile(crawlers: &[Crawler], findings: &mut Vec<Diagnostic>) -> Self {
+        let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+        for (crawler, number) in crawlers.iter().zip(0u16..) {
+            let Some(text) = crawler.entry.user_agent_pattern.as_deref() else { continue };
+            match check_pattern(text) {
+                Ok(()) => {
+                    texts.push(text);
+                    numbers.push(number);
+                }
+                Err(finding) => findings.push(finding),
+            }
+        }
+        if texts.is_empty() {
+            return Self::default();
+        }
+        match build(&texts) {
+            Ok(regex) => Self { regex: Some(regex), crawlers: numbers },
+            Err(_) => {
+                let message = "all User-Agent patterns together are too large";
+                findings.push(Diagnostic::error("crawlers.patterns_too_large", message).help(
+                    "use fewer counted repetitions, or identify the crawlers by their tokens",
+                ));
+                Self::default()
+            }
+        }
+    }
+
+    /// Calls `found` for each crawler whose pattern matches, in the order of the catalogue. Returns
+    /// whether the whole User-Agent was matched. Allocates only if there are patterns.
+    pub(super) fn find(&self, user_agent: &[u8], mut found: impl FnMut(u16)) -> bool {
+        let Some(regex) = &self.regex else { return true };
+        let matched = user_agent.get(..MAX_MATCHED).unwrap_or(user_agent);
+        let mut patterns = PatternSet::new(regex.pattern_len());
+        regex.which_overlapping_matches(&Input::new(matched), &mut patterns);
+        for pattern in patterns.iter() {
+            if let Some(number) = self.crawlers.get(pattern.as_usize()) {
+                found(*number);
+            }
+        }
+        matched.len() == user_agent.len()
+    }
+}
+
+/// Builds the automaton. It matches bytes, not characters: a User-Agent need not be UTF-8.
+fn build(texts: &[&str]) -> Result<Regex, Box<BuildError>> {
+    Regex::builder()
+        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .configure(
+            Regex::config()
+                .utf8_empty(false)
+                .match_kind(MatchKind::All)
+                .nfa_size_limit(Some(MAX_COMPILED)),
+        )
+        .build_many(texts)
+        .map_err(Box::new)
+}
+
+/// Checks one User-Agent pattern.
+///
+/// # Errors
+/// A finding if the pattern does not compile.
+pub fn check_pattern(text: &str) -> Result<(), Diagnostic> {
+    build(&[text]).map(drop).map_err(|error| refusal(text, &error))
+}
+
+fn refusal(text: &str, error: &BuildError) -> Diagnostic {
+    let shown = escape::bounded(text.as_bytes(), 100);
+    let why = match (error.syntax_error(), error.size_limit()) {
+        (Some(syntax), _) => {
+            let text = syntax.to_string();
+            let last = text.lines().last().unwrap_or_default();
+            escape::text(last.strip_prefix("error: ").unwrap_or(last).as_bytes())
+        }
+        (None, Some(limit)) => format!("it is larger than {limit} bytes when compiled"),
+        (None, None) => escape::text(error.to_string().as_bytes()),
+    };
+    let message = format!("'{shown}' is not a regular expression: {why}");
+    Diagnostic::error("crawlers.bad_pattern", message).help(
+        "write a regular expression over ASCII without look-around, for example '^Acme/[0-9]'",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(name: &str, hosts: &[&str]) -> OperatorEntry {
+        let referrers = hosts.iter().map(|host| (*host).to_owned()).collect();
+        OperatorEntry { name: name.to_owned(), referrers }
+    }
+
+    #[test]
+    fn a_host_has_its_operator() {
+        let entries = [
+            entry("Google", &["google.*", "gemini.google.com"]),
+            entry("OpenAI", &["chatgpt.com", "chat.openai.com"]),
+        ];
+        let mut findings = Vec::new();
+        let referrers = Referrers::check(&entries, &mut findings);
+        assert_eq!(findings, []);
+        for (host, operator) in [
+            ("www.google.com", Some("Google")),
+            ("google.de", Some("Google")),
+            ("www.google.co.uk", Some("Google")),
+            ("www.google.com.br", Some("Google")),
+            ("gemini.google.com", Some("Google")),
+            ("mail.google.com", None),
+            ("google.example.com", None),
+            ("notgoogle.com", None),
+            ("www.google", None),
+            ("google.", None),
+            ("chatgpt.com", Some("OpenAI")),
+            ("www.chatgpt.com", Some("OpenAI")),
+            ("chatgpt.com.example", None),
+            ("", None),
+        ] {
+            assert_eq!(referrers.operator(host), operator, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_bad_or_doubled_host_is_refused() {
+        for (entries, code) in [
+            (
+                vec![entry("A", &["a.example"]), entry("B", &["a.example"])],
+                "crawlers.duplicate_referrer",
+            ),
+            (
+                vec![entry("A", &["a.example"]), entry("a", &["b.example"])],
+                "crawlers.duplicate_operator",
+            ),
+            (vec![entry("A", &["https://a.example"])], "crawlers.bad_referrer"),
+            (vec![entry("A", &["A.example"])], "crawlers.bad_referrer"),
+            (vec![entry("A", &["www.a.example"])], "crawlers.bad_referrer"),
+            (vec![entry("A", &["a"])], "crawlers.bad_referrer"),
+            (vec![entry("A", &["a.b.*"])], "crawlers.bad_referrer"),
+            (vec![entry("A", &[".*"])], "crawlers.bad_referrer"),
+        ] {
+            let mut findings = Vec::new();
+            Referrers::check(&entries, &mut findings);
+            assert_eq!(findings.iter().map(|one| one.code).collect::<Vec<_>>(), [code]);
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! The differences between two catalogue files, and their effect on verdicts.
 
-use std::{collections::HashMap, fmt};
+use std::collections::HashMap;
 
+use derive_more::Display;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -25,13 +26,13 @@ pub struct Changes {
     pub(crate) changed: Vec<Change>,
 }
 
-/// A fact that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// A fact that differs: `GPTBot: aliases was [A], is [A, B]`.
+#[derive(Clone, Debug, Display, PartialEq, Eq, Serialize)]
+#[display("{product_token}: {fact} was {}, is {}", or_nothing(was), or_nothing(is))]
 pub struct Change {
     /// The crawler; for the fact `referrers`, the operator.
     pub product_token: String,
     pub(crate) fact: String,
-    /// Whether it can change verdicts or standings.
     pub(crate) decides: bool,
     /// The older value; empty is unknown.
     pub(crate) was: String,
@@ -66,7 +67,6 @@ impl Changes {
         self.new.is_empty() && self.gone.is_empty() && self.changed.is_empty()
     }
 
-    /// Compares the hosts of all operators, in the order of the newer file.
     fn compare_referrers(&mut self, older: &CatalogueFile, newer: &CatalogueFile) {
         let hosts = |file: &CatalogueFile, name: &str| {
             let operator = file.operators.iter().find(|one| one.name == name);
@@ -100,14 +100,8 @@ impl Changes {
     }
 }
 
-/// `GPTBot: aliases was [A], is [A, B]`.
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let or_nothing =
-            |text: &'_ str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
-        let (was, is) = (or_nothing(&self.was), or_nothing(&self.is));
-        write!(f, "{}: {} was {was}, is {is}", self.product_token, self.fact)
-    }
+fn or_nothing(text: &str) -> &str {
+    if text.is_empty() { "-" } else { text }
 }
 
 /// Entries by token and alias. If two entries have a name, the one with the token counts.

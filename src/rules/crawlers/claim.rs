@@ -2,15 +2,20 @@
 
 use std::fmt;
 
+use derive_more::Display;
 use serde::Serialize;
 
-use crate::base::text::words;
+use crate::base::{product_token::ProductToken, text::words};
 
-use super::{crawler::Crawler, entry::Kind, name::Name, purpose::Purpose};
+use super::{
+    crawler::Crawler,
+    entry::{Kind, Purpose},
+};
 
 words! {
     /// The kind of client that a User-Agent claims to be.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Hash, Serialize)]
+    #[display("{}", self.as_str())]
     #[serde(rename_all = "kebab-case")]
     pub enum Class {
         /// A crawler of the catalogue.
@@ -29,34 +34,29 @@ words! {
     }
 }
 
-impl fmt::Display for Class {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+const MAX_TOKENS: usize = 8;
 
 /// The claim of one request. Borrows from the catalogue, the site's names and the User-Agent; its
 /// tokens are distinct and in order of appearance.
+pub type Claim<'a> = ClaimOf<Name<'a>>;
+
+/// A claim with names of this kind.
 #[derive(Clone, Copy)]
-pub struct Claim<'a> {
-    pub(super) names: [Option<Name<'a>>; Claim::MAX_TOKENS],
+pub struct ClaimOf<N> {
+    names: [Option<N>; MAX_TOKENS],
     /// How many of `names` are tokens.
     pub(super) length: usize,
     /// How many names `names` holds: the tokens first, then the programs.
-    pub(super) found: usize,
+    found: usize,
     pub(super) crowded: bool,
-    pub(super) class: Class,
+    class: Class,
     pub(super) truncated: bool,
 }
 
-impl<'a> Claim<'a> {
-    /// The most tokens that a claim keeps. The longest honest User-Agents carry three;
-    /// [`Self::is_crowded`] marks a User-Agent with more.
-    pub const MAX_TOKENS: usize = 8;
-
+impl<N: Copy> ClaimOf<N> {
     pub(super) const fn empty() -> Self {
         Self {
-            names: [None; Self::MAX_TOKENS],
+            names: [None; MAX_TOKENS],
             length: 0,
             found: 0,
             crowded: false,
@@ -64,6 +64,23 @@ impl<'a> Claim<'a> {
             truncated: false,
         }
     }
+
+    /// The claim with another form of each name. `None` if a name has none.
+    #[inline]
+    pub(super) fn map<M: Copy>(&self, form: impl Fn(N) -> Option<M>) -> Option<ClaimOf<M>> {
+        let Self { length, found, crowded, class, truncated, .. } = *self;
+        let mut names = [None; MAX_TOKENS];
+        for (place, name) in names.iter_mut().zip(self.names).take(found) {
+            *place = Some(form(name?)?);
+        }
+        Some(ClaimOf { names, length, found, crowded, class, truncated })
+    }
+}
+
+impl<'a> Claim<'a> {
+    /// The most tokens that a claim keeps. The longest honest User-Agents carry three;
+    /// [`Self::is_crowded`] marks a User-Agent with more.
+    pub const MAX_TOKENS: usize = MAX_TOKENS;
 
     /// The class of client.
     pub fn class(&self) -> Class {
@@ -192,9 +209,67 @@ impl<'a> Claim<'a> {
     }
 }
 
-impl fmt::Debug for Claim<'_> {
+impl<N: fmt::Debug> fmt::Debug for ClaimOf<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.class)?;
-        f.debug_list().entries(self.tokens()).finish()
+        f.debug_list().entries(self.names.iter().take(self.length).flatten()).finish()
+    }
+}
+
+/// One product token that a User-Agent carries.
+#[derive(Clone, Copy, Display)]
+#[display("{}", self.as_str())]
+pub enum Name<'a> {
+    /// A crawler of the catalogue.
+    Known(&'a Crawler),
+    /// A name that only the site's own groups use.
+    Site(&'a ProductToken),
+    /// The name that an unlisted bot gives itself, as written in its User-Agent.
+    Declared(&'a str),
+}
+
+impl<'a> Name<'a> {
+    /// The name, spelled as in the catalogue, else as in the site's group, else as in the request.
+    pub fn as_str(self) -> &'a str {
+        match self {
+            Self::Known(crawler) => crawler.product_token().as_str(),
+            Self::Site(token) => token.as_str(),
+            Self::Declared(text) => text,
+        }
+    }
+
+    pub(crate) fn known(self) -> Option<&'a Crawler> {
+        match self {
+            Self::Known(crawler) => Some(crawler),
+            Self::Site(_) | Self::Declared(_) => None,
+        }
+    }
+
+    pub(crate) fn is_pending(self) -> bool {
+        self.known().is_some_and(Crawler::is_pending)
+    }
+
+    pub(super) fn is_crawler(self) -> bool {
+        !self.known().is_some_and(Crawler::is_program)
+    }
+
+    /// Whether the name is an app's own, and not only that of the HTTP stack in it.
+    pub(super) fn is_app(self) -> bool {
+        self.known().is_some_and(|known| {
+            known.kind() == Kind::App && known.purpose() != Purpose::HttpLibrary
+        })
+    }
+
+    pub(super) fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Known(a), Self::Known(b)) => std::ptr::eq(a, b),
+            _ => self.as_str().eq_ignore_ascii_case(other.as_str()),
+        }
+    }
+}
+
+impl fmt::Debug for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
     }
 }

@@ -1,11 +1,9 @@
-//! One crawler of the catalogue, with its facts checked.
+//! One crawler of the catalogue, with its facts checked, and domains that many owners share: a name below
+//! them does not identify an operator.
 
 use crate::base::{diagnostic::Diagnostic, escape, product_token::ProductToken};
 
-use super::{
-    entry::{Entry, Kind, Match},
-    purpose::Purpose,
-};
+use super::entry::{Entry, Kind, Match, Purpose};
 
 /// One crawler of the catalogue, checked.
 #[derive(Clone, Debug)]
@@ -69,7 +67,6 @@ impl Crawler {
         self.entry.matching != Match::Never
     }
 
-    /// Whether its operator publishes evidence that distinguishes its requests from others.
     pub(crate) fn publishes_evidence(&self) -> bool {
         !self.entry.ip_ranges.is_empty()
             || !self.entry.reverse_dns.is_empty()
@@ -135,20 +132,14 @@ impl Crawler {
         let borrows = tokens(&entry.borrows);
         for phrase in entry.phrases.iter().filter(|phrase| !is_phrase(phrase)) {
             let shown = escape::bounded(phrase.as_bytes(), 64);
-            findings.push(
-                Diagnostic::error(
-                    "crawlers.bad_phrase",
-                    format!("'{shown}' of {product_token} is not a phrase"),
-                )
-                .help("begin with a letter or digit and write printable ASCII"),
-            );
+            let message = format!("'{shown}' of {product_token} is not a phrase");
+            let help = "begin with a letter or digit and write printable ASCII";
+            findings.push(Diagnostic::error("crawlers.bad_phrase", message).help(help));
         }
         if entry.kind != Kind::Control && !entry.governs.is_empty() {
             let message = format!("{product_token} sends requests itself, so it governs nothing");
-            findings.push(
-                Diagnostic::error("crawlers.governs", message)
-                    .help("write 'kind: control', or remove 'governs'"),
-            );
+            let help = "write 'kind: control', or remove 'governs'";
+            findings.push(Diagnostic::error("crawlers.governs", message).help(help));
         }
         for finding in entry.reverse_dns.iter().filter_map(|suffix| check_suffix(suffix).err()) {
             let message = format!("{product_token}: {}", finding.message);
@@ -165,21 +156,13 @@ impl Crawler {
     ) {
         for name in self.falls_back_to.iter().chain(&self.borrows) {
             if !is_known(name) {
-                findings.push(
-                    Diagnostic::error(
-                        "crawlers.unknown_reference",
-                        format!(
-                            "{} refers to '{name}', but no entry has this name",
-                            self.product_token
-                        ),
-                    )
-                    .help("add an entry for it, or correct the spelling"),
-                );
+                let own = &self.product_token;
+                let message = format!("{own} refers to '{name}', but no entry has this name");
+                let help = "add an entry for it, or correct the spelling";
+                findings.push(Diagnostic::error("crawlers.unknown_reference", message).help(help));
             } else if *name == self.product_token {
-                findings.push(Diagnostic::error(
-                    "crawlers.refers_to_itself",
-                    format!("{name} refers to itself"),
-                ));
+                let message = format!("{name} refers to itself");
+                findings.push(Diagnostic::error("crawlers.refers_to_itself", message));
             }
         }
     }
@@ -189,10 +172,9 @@ fn token(name: &str, findings: &mut Vec<Diagnostic>) -> Option<ProductToken> {
     let token = ProductToken::new(name);
     if token.is_none() {
         let shown = escape::bounded(name.as_bytes(), 64);
-        findings.push(
-            Diagnostic::error("crawlers.bad_token", format!("'{shown}' is not a product token"))
-                .help("write printable ASCII without '#', ':', ',' and '*', at most 128 bytes"),
-        );
+        let message = format!("'{shown}' is not a product token");
+        let help = "write printable ASCII without '#', ':', ',' and '*', at most 128 bytes";
+        findings.push(Diagnostic::error("crawlers.bad_token", message).help(help));
     }
     token
 }
@@ -218,4 +200,102 @@ pub fn check_suffix(suffix: &str) -> Result<(), Diagnostic> {
 fn is_phrase(phrase: &str) -> bool {
     phrase.starts_with(|c: char| c.is_ascii_alphanumeric())
         && phrase.bytes().all(|b| matches!(b, b' '..=b'~'))
+}
+
+/// Domains in which a provider names the machines of its customers.
+const CUSTOMER_DOMAINS: &str = "
+    .1e100.net .akamaitechnologies.com .aliyuncs.com .amazonaws.com .azurewebsites.net
+    .bc.googleusercontent.com .cloudapp.azure.com .cloudapp.net .cloudfront.net
+    .colocrossing.com .contabo.net .contaboserver.net .digitalocean.com .fastly.net
+    .githubusercontent.com .herokuapp.com .hetzner.com .hinet.net .hwclouds-dns.com .kimsufi.com
+    .leaseweb.com .leaseweb.net .linode.com .linodeusercontent.com .on.aws .online.net
+    .oraclecloud.com .oraclevcn.com .ovh.ca .ovh.net .ovh.us .poneytelecom.eu .rdns.cloud
+    .scaleway.com .scw.cloud .secureserver.net .startdedicated.com .upcloud.host .vultr.com
+    .vultrusercontent.com .workers.dev .your-server.de .yourvserver.net
+";
+
+/// First labels of the two below which registries of countries sell names: `.co.uk`.
+const SECOND_LEVELS: [&str; 22] = [
+    "ac", "asso", "biz", "co", "com", "edu", "go", "gob", "gouv", "gov", "gr", "gv", "info", "ltd",
+    "mil", "ne", "net", "nom", "or", "org", "plc", "sch",
+];
+
+/// Whether many owners have names under a suffix: a registry sells them, or a provider names the
+/// machines of its customers.
+pub fn is_shared(suffix: &str) -> bool {
+    let is_suffix = suffix.strip_prefix('.').is_some_and(|name| name.split('.').all(is_label));
+    is_suffix && !is_of_one_operator(suffix)
+}
+
+/// Whether a suffix is a domain, or below a domain, that one operator has registered for its own
+/// machines. A suffix that contains a customer domain, or is below one, is not.
+pub(super) fn is_of_one_operator(suffix: &str) -> bool {
+    let suffix = suffix.to_ascii_lowercase();
+    let Some(name) = suffix.strip_prefix('.') else { return false };
+    let labels: Vec<&str> = name.split('.').collect();
+    let is_registered = match labels.as_slice() {
+        [] | [_] => false,
+        [second, top] => top.len() > 2 || !SECOND_LEVELS.contains(second),
+        _ => true,
+    };
+    let is_shared = CUSTOMER_DOMAINS
+        .split_whitespace()
+        .any(|shared| shared.ends_with(&suffix) || suffix.ends_with(shared));
+    labels.iter().all(|label| is_label(label)) && is_registered && !is_shared
+}
+
+fn is_label(label: &str) -> bool {
+    !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_suffix_belongs_to_one_operator() {
+        for (suffix, expected) in [
+            (".googlebot.com", true),
+            (".search.msn.com", true),
+            (".gae.googleusercontent.com", true),
+            (".crawl.amazonbot.amazon", true),
+            (".bbc.co.uk", true),
+            ("googlebot.com", false),
+            (".", false),
+            ("", false),
+            (".com", false),
+            (".co.uk", false),
+            (".com.br", false),
+            (".gob.mx", false),
+            (".compute.amazonaws.com", false),
+            (".info.com", true),
+            (".amazonaws.com", false),
+            (".eu-west-1.compute.amazonaws.com", false),
+            (".googleusercontent.com", false),
+            (".bc.googleusercontent.com", false),
+            (".1E100.net", false),
+            (".your-server.de", false),
+            ("..com", false),
+            (".a b.com", false),
+        ] {
+            assert_eq!(is_of_one_operator(suffix), expected, "{suffix}");
+            assert!(!(expected && is_shared(suffix)), "{suffix}");
+        }
+    }
+
+    #[test]
+    fn a_shared_suffix_is_a_suffix() {
+        for (suffix, expected) in [
+            (".com", true),
+            (".co.uk", true),
+            (".CO.UK", true),
+            (".compute.amazonaws.com", true),
+            (".bots.example.com", false),
+            ("com", false),
+            (".com.", false),
+            (".", false),
+        ] {
+            assert_eq!(is_shared(suffix), expected, "{suffix}");
+        }
+    }
 }

@@ -14,14 +14,13 @@ use crate::{
 };
 
 use super::{
+    crawler::is_of_one_operator,
     entry::{CatalogueFile, Entry},
     ranges::Format,
-    shared_domains::is_of_one_operator,
 };
 
 /// The longest text of an entry, in octets: a name, an operator, an address, a pattern.
 const MAX_TEXT: usize = 2_048;
-/// The most items of a list in an entry.
 const MAX_ITEMS: usize = 200;
 
 impl CatalogueFile {
@@ -32,13 +31,9 @@ impl CatalogueFile {
         let mut findings = Vec::new();
         if !is_day(&self.version) {
             let shown = escape::bounded(self.version.as_bytes(), 32);
-            findings.push(
-                Diagnostic::error(
-                    "catalogue.bad_version",
-                    format!("version '{shown}' is not a day"),
-                )
-                .help("write the day of the file: \"2026-11-01\""),
-            );
+            let message = format!("version '{shown}' is not a day");
+            let help = "write the day of the file: \"2026-11-01\"";
+            findings.push(Diagnostic::error("catalogue.bad_version", message).help(help));
         }
         for entry in &self.crawlers {
             bounds(entry, &mut findings);
@@ -51,13 +46,8 @@ impl CatalogueFile {
             }
             if let Some(contact) = entry.contact.as_ref().filter(|contact| !is_contact(contact)) {
                 let help = "write a mail address (bot@bots.example) or an https:// URL";
-                findings.push(refused(
-                    "catalogue.bad_contact",
-                    entry,
-                    contact,
-                    "is no contact",
-                    help,
-                ));
+                let code = "catalogue.bad_contact";
+                findings.push(refused(code, entry, contact, "is no contact", help));
             }
         }
         circles(&self.crawlers, &mut findings);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::purpose::Purpose;
+use super::entry::Purpose;
 
 /// The longest name of an operator, in octets.
 const MAX_OPERATOR: usize = 60;

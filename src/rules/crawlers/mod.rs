@@ -13,52 +13,41 @@
 mod changes; // the differences of two of them
 mod entry; // a crawler as a file has it
 mod foreign_file; // the check of one from elsewhere
-mod purpose; // the purposes of crawlers
-mod shared_domains; // domains of many owners
 
 // Lists that others maintain.
 mod foreign_list; // one as it is published
 mod subscription; // what it adds to the catalogue
 
 // All known crawlers.
-mod catalogue; // by name and by number
-mod crawler; // one of them, checked
-mod name_table; // names that are looked up by word
-mod patterns; // crawlers without a name of their own
-mod referrers; // hosts from which operators send people
+mod catalogue; // by name and by number, with patterns and hosts of referrers
+mod crawler; // one of them, checked, and domains of many owners
+mod name_table; // names, and the lookup of a word
 mod site_names; // names of a site's groups
 
 // User-Agent to claim.
-mod lookup; // a word in a name table
 mod product_name; // a name of several words
 mod self_description; // an unlisted client's own words
-mod systems; // words of systems and engines
 mod user_agent; // the scan
-mod words; // a text as words
+mod words; // a text as words, and those of systems and engines
 
 // The claim.
 mod claim; // the class of client, and its tokens
-mod name; // one token
 mod recent; // a cache of claims
-mod stored_claim; // a claim in it
 
 // The evidence.
 pub mod ranges; // published lists of addresses
 mod standing; // evidence -> standing
 
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, check_pattern};
 pub use changes::{Change, Changes};
-pub use claim::{Claim, Class};
-pub use crawler::{Crawler, check_suffix};
+pub use claim::{Claim, Class, Name};
+pub use crawler::{Crawler, check_suffix, is_shared};
 pub use entry::{
-    CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, OperatorEntry, Robots, Source, Status,
+    CatalogueFile, CrawlDelay, Entry, Honours, Kind, Match, OperatorEntry, Purpose, Robots, Source,
+    Status,
 };
 pub use foreign_list::{Listed, read_list};
-pub use name::Name;
-pub use patterns::check_pattern;
-pub use purpose::Purpose;
 pub use recent::Recent;
-pub use shared_domains::is_shared;
 pub use site_names::{SiteNames, is_findable};
 pub use standing::{Evidence, Outcome, Standing, Testimony};
 pub use subscription::{Followed, ListUpdate, accepted_names};

@@ -9,7 +9,6 @@ use super::{
 
 /// The most words of a name; more are a sentence.
 const MAX_WORDS: usize = 4;
-/// The words that say what a program is.
 const KINDS_OF_BOTS: [&[u8]; 3] = [b"bot", b"crawler", b"spider"];
 
 /// The name that begins with a word. If the words behind it are no name, it is that word alone.
@@ -113,7 +112,6 @@ fn is_part_of_name(word: &[u8]) -> bool {
         && str::from_utf8(word).is_ok_and(is_findable)
 }
 
-/// Whether a product's name may end here.
 fn ends_product(rest: &[u8]) -> bool {
     match rest.trim_ascii_start() {
         [] | [b'/' | b';' | b')' | b'(' | b',', ..] => true,
@@ -142,7 +140,6 @@ pub(super) fn bounded(name: &[u8]) -> &[u8] {
     name.get(..ProductToken::MAX_LENGTH).unwrap_or(name)
 }
 
-/// The octets of a name if they can be one.
 fn named<'a>(name: &Word, text: &'a [u8]) -> Option<&'a [u8]> {
     let bytes = name.bytes(text);
     let is_name = bytes.len() >= 3

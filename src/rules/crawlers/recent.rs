@@ -5,8 +5,10 @@
 //! equals the scan's result, and a new catalogue or new site names never find an old entry.
 
 use super::{
-    catalogue::Catalogue, claim::Claim, name_table::TableId, site_names::SiteNames,
-    stored_claim::StoredClaim,
+    catalogue::Catalogue,
+    claim::{Claim, ClaimOf, Name},
+    name_table::TableId,
+    site_names::SiteNames,
 };
 
 /// The longest User-Agent that is cached, in octets; nearly all are shorter.
@@ -24,7 +26,6 @@ pub struct Recent {
 struct Shelf {
     /// Another part of the hash of each place, so that a lookup usually compares one text only.
     marks: [u32; Recent::WAYS],
-    /// The place to fill next.
     next: usize,
     places: [Slot; Recent::WAYS],
 }
@@ -35,15 +36,11 @@ struct Slot {
     /// 0 in an empty place.
     length: u16,
     octets: [u8; MAX_LENGTH],
-    claim: StoredClaim,
+    claim: ClaimOf<StoredName>,
 }
 
-/// The tables that a claim was found with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tables {
-    catalogue: TableId,
-    site_names: TableId,
-}
+/// The tables that a claim was found with: the catalogue, and the site's names.
+type Tables = [TableId; 2];
 
 impl Default for Recent {
     fn default() -> Self {
@@ -52,7 +49,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// The most User-Agents that are cached; they take 170 KiB.
+    /// The most User-Agents that are cached; they take 180 KiB.
     pub const PLACES: usize = 512;
 
     const WAYS: usize = 4;
@@ -63,7 +60,7 @@ impl Recent {
             tables: Tables::default(),
             length: 0,
             octets: [0; MAX_LENGTH],
-            claim: StoredClaim::EMPTY,
+            claim: ClaimOf::empty(),
         };
         let places = std::array::from_fn(|_| free.clone());
         let shelf = Shelf { marks: [0; Self::WAYS], next: 0, places };
@@ -92,7 +89,7 @@ impl Recent {
         user_agent: &'a [u8],
         site_names: &'a SiteNames,
     ) -> Claim<'a> {
-        let tables = Tables { catalogue: catalogue.id, site_names: site_names.id };
+        let tables = [catalogue.id, site_names.id];
         let (length, hash) = (user_agent.len(), hash(user_agent));
         let (at, mark) = (hash as usize & (self.shelves.len() - 1), (hash >> 32) as u32);
         let shelf = self.shelves.get_mut(at).filter(|_| (1..=MAX_LENGTH).contains(&length));
@@ -101,13 +98,15 @@ impl Recent {
             if usize::from(place.length) == length
                 && place.tables == tables
                 && place.octets.get(..length) == Some(user_agent)
-                && let Some(claim) = place.claim.restore(catalogue, user_agent, site_names)
+                && let Some(claim) =
+                    place.claim.map(|name| name.restore(catalogue, user_agent, site_names))
             {
                 return claim;
             }
         }
         let claim = catalogue.identify(user_agent, site_names);
-        if let Some(stored) = StoredClaim::new(&claim, catalogue, user_agent, site_names) {
+        let stored = claim.map(|name| StoredName::new(name, catalogue, user_agent, site_names));
+        if let Some(stored) = stored.filter(|_| !claim.truncated) {
             shelf.put(mark, tables, user_agent, stored);
         }
         claim
@@ -116,7 +115,7 @@ impl Recent {
 
 impl Shelf {
     /// Stores a User-Agent of [`MAX_LENGTH`] at most, in place of the oldest.
-    fn put(&mut self, mark: u32, tables: Tables, user_agent: &[u8], claim: StoredClaim) {
+    fn put(&mut self, mark: u32, tables: Tables, user_agent: &[u8], claim: ClaimOf<StoredName>) {
         let at = self.next % Recent::WAYS;
         self.next = at + 1;
         self.marks[at] = mark;
@@ -157,6 +156,51 @@ fn hash(octets: &[u8]) -> u64 {
     }
     let product = u128::from(lanes[0]) * u128::from(lanes[1] | 1);
     product as u64 ^ (product >> 64) as u64
+}
+
+/// A name by its number in a table, or by its place in the User-Agent.
+#[derive(Clone, Copy, Debug)]
+enum StoredName {
+    Known(u16),
+    Site(u16),
+    Declared { start: u16, length: u16 },
+}
+
+impl StoredName {
+    fn new(
+        name: Name<'_>,
+        catalogue: &Catalogue,
+        user_agent: &[u8],
+        site_names: &SiteNames,
+    ) -> Option<Self> {
+        match name {
+            Name::Known(crawler) => catalogue.number(crawler).map(Self::Known),
+            Name::Site(token) => site_names.number(token).map(Self::Site),
+            Name::Declared(text) => {
+                let start = user_agent.element_offset(text.as_bytes().first()?)?;
+                let (start, length) = (u16::try_from(start), u16::try_from(text.len()));
+                Some(Self::Declared { start: start.ok()?, length: length.ok()? })
+            }
+        }
+    }
+
+    #[inline]
+    fn restore<'a>(
+        self,
+        catalogue: &'a Catalogue,
+        user_agent: &'a [u8],
+        site_names: &'a SiteNames,
+    ) -> Option<Name<'a>> {
+        match self {
+            Self::Known(number) => catalogue.at(number).map(Name::Known),
+            Self::Site(number) => site_names.token(number).map(Name::Site),
+            Self::Declared { start, length } => {
+                let start = usize::from(start);
+                let text = user_agent.get(start..start + usize::from(length))?;
+                std::str::from_utf8(text).ok().map(Name::Declared)
+            }
+        }
+    }
 }
 
 #[cfg(test)]

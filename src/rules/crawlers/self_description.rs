@@ -16,8 +16,7 @@ use memchr::memchr;
 use super::{
     claim::Class,
     product_name,
-    systems::{Device, meaning},
-    words::Word,
+    words::{Device, Word, meaning},
 };
 
 /// Notes of a scan that distinguish a browser from a bot that names itself.
@@ -32,7 +31,6 @@ pub(super) struct SelfDescription {
     compatible: Option<Word>,
     /// The word before is `compatible` with a `;`.
     expects_name: bool,
-    /// The text contains the word `compatible`.
     says_compatible: bool,
     /// The first word inside the first comment.
     comment: Option<Word>,
@@ -48,7 +46,6 @@ pub(super) struct SelfDescription {
     app_stack: bool,
     /// The text contains a product such as `Name/1`.
     product: bool,
-    /// The place of the first link.
     link: Option<usize>,
     /// The text contains a link with a `+` before it.
     plus_link: bool,
@@ -58,7 +55,6 @@ pub(super) struct SelfDescription {
     hyphens: bool,
 }
 
-/// The beginning of a User-Agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
     /// `Mozilla/`, as in all browsers and many other clients.
@@ -84,7 +80,6 @@ impl SelfDescription {
         self.form == Form::Mozilla && self.engine
     }
 
-    /// Whether a word is the first behind `compatible;`.
     pub(super) fn is_behind_compatible(&self, word: &Word) -> bool {
         self.expects_name && self.words == word.ordinal
     }
@@ -135,7 +130,7 @@ impl SelfDescription {
 
     /// Notes the words of [`ENGINE`] at once, if they say nothing but the engine. Whether they do.
     ///
-    /// [`ENGINE`]: super::systems::ENGINE
+    /// [`ENGINE`]: super::words::ENGINE
     #[inline]
     pub(super) fn note_engine(&mut self) -> bool {
         if self.comment.is_none() || self.expects_name {
@@ -232,7 +227,6 @@ impl SelfDescription {
         product_name::ending_at(product, text)
     }
 
-    /// The host of the first link, without `www.`.
     pub(super) fn host<'a>(&self, text: &'a [u8]) -> Option<&'a str> {
         product_name::host_at(self.link?, text)
     }

@@ -72,7 +72,6 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// The standing of a claim without published evidence.
     pub(crate) const UNVERIFIABLE: Self = Self { outcome: Outcome::Unverifiable, evidence: None };
     /// The standing of a claim that is not checked, or not yet.
     pub(crate) const UNKNOWN: Self = Self { outcome: Outcome::Unknown, evidence: None };

@@ -12,17 +12,14 @@ use crate::base::{escape::shown, product_token::ProductToken};
 
 use super::{
     catalogue::Catalogue,
+    claim::Name,
     crawler::Crawler,
-    entry::{Entry, Kind, Match, Source},
+    entry::{Entry, Kind, Match, Purpose, Source},
     foreign_list::Listed,
-    name::Name,
-    purpose::Purpose,
     site_names::{SiteNames, is_findable},
 };
 
-/// The most names that one fetch adds.
 const MOST_NEW: usize = 20;
-/// The most names of a list.
 const MOST_NAMES: usize = 5_000;
 /// The fewest octets of a name that distinguishes a crawler.
 const SHORTEST: usize = 3;

@@ -13,14 +13,11 @@
 
 use super::{
     catalogue::Catalogue,
-    claim::{Claim, Class},
-    lookup::{find, find_in_version},
-    name::Name,
-    name_table::hash,
+    claim::{Claim, Class, Name},
+    name_table::{find, find_in_version, hash},
     self_description::SelfDescription,
     site_names::SiteNames,
-    systems::end_of_engine,
-    words::{Word, end_of_link, extent, next_start},
+    words::{Word, end_of_engine, end_of_link, extent, next_start},
 };
 
 impl Catalogue {

@@ -1,7 +1,11 @@
-//! What was in force until now: the editions of all sites and the sites of all hosts.
+//! What was in force until now: the editions of all sites and the sites of all hosts, and what other nodes of
+//! a fleet serve or served.
 //!
-//! The database keeps both. So the editions that count for a request are the same before and after
+//! The database keeps the first two. So the editions that count for a request are the same before and after
 //! a restart: they follow from the chronicle and the policy alone.
+//!
+//! In a fleet, an edition is in force from the first node that served it until the last that stopped. While
+//! a new one spreads, both are in force. What one of them allows is no violation at any node.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,12 +17,9 @@ use jiff::Timestamp;
 use crate::rules::policy::{self, Policy};
 
 use super::{
-    edition::Edition,
-    edition_id::EditionId,
-    editions::Editions,
-    elsewhere::Elsewhere,
+    edition::{Edition, EditionId},
     hosts::{HostPeriod, Hosts, Stay},
-    past::{Past, Period},
+    past::{Editions, Past, Period},
     timeline::Timeline,
 };
 
@@ -170,8 +171,46 @@ impl Chronicle {
         Some(timeline.with_unread(self.unread.filter(|until| *until > start)))
     }
 
-    /// The editions of a site at other nodes.
     fn elsewhere<'a>(&'a self, site: &'a str) -> impl Iterator<Item = Past> + 'a {
         self.elsewhere.iter().filter(move |one| one.site == site).map(Elsewhere::past)
     }
 }
+
+/// An edition in force at other nodes.
+#[derive(Clone, Debug)]
+pub struct Elsewhere {
+    /// The site's name.
+    pub site: String,
+    /// The edition.
+    pub edition: Arc<Edition>,
+    /// The time at which the first node served it.
+    pub from: Timestamp,
+    /// The time at which the last node stopped; `None` while one serves it.
+    pub until: Option<Timestamp>,
+}
+
+impl Elsewhere {
+    /// Whether any client may use it after `start`.
+    pub(super) fn is_within(&self, start: Timestamp) -> bool {
+        self.until.is_none_or(|until| until > start)
+    }
+
+    /// The edition as one that is not in force here.
+    pub(super) fn past(&self) -> Past {
+        let until = self.until.unwrap_or(Timestamp::MAX);
+        Past::new(Arc::clone(&self.edition), self.from.min(until), until)
+    }
+}
+
+/// The same bytes at the same times.
+impl PartialEq for Elsewhere {
+    fn eq(&self, other: &Self) -> bool {
+        let key = |one: &Self| (one.edition.id(), one.from, one.until);
+        self.site == other.site && key(self) == key(other)
+    }
+}
+
+impl Eq for Elsewhere {}
+
+#[cfg(test)]
+mod tests;

@@ -11,15 +11,14 @@ use crate::{
 };
 
 use super::{
-    decision::{Action, Decision, Judgement, Reason},
-    edition::RuleSource,
-    edition_id::KnownEditions,
-    excuse::Excuse,
-    group::{allows, group_for, group_names, group_of, listed_group},
-    knowledge::Knowledge,
-    overrides::{first_for, is_protected, strictest_mode},
-    rung::Rung,
-    site::Site,
+    decision::{Action, Decision, Judgement, Knowledge, Reason, Rung},
+    edition::{KnownEditions, RuleSource},
+    overrides::{
+        allows, first_for, group_for, group_names, group_of, is_protected, listed_group,
+        strictest_mode,
+    },
+    rulebook::Site,
+    timeline::Excuse,
 };
 
 #[derive(Clone, Copy)]
@@ -134,7 +133,6 @@ impl<'r, K: Knowledge> Court<'r, '_, K> {
         || self.knowledge.moment().now
     }
 
-    /// Judges by one group, in time.
     fn judge(
         &self,
         claimant: Option<Claimant<'r>>,
@@ -301,7 +299,6 @@ fn recorded<'r>(site: &'r Site, decision: Decision<'r>) -> Decision<'r> {
     Decision { action, mode, rung: None, ..decision }
 }
 
-/// The action for a violation in this mode.
 const fn action_of(mode: Mode) -> Action {
     match mode {
         Mode::Off => Action::Pass,

@@ -1,19 +1,20 @@
-//! The decision about a request: each of its names is judged, and the strictest decision counts.
+//! The decision about a request: each of its names is judged, and the strictest decision counts. And the
+//! verdicts of all editions that count for it, for explanations.
+
+use jiff::Timestamp;
 
 use crate::{
-    formats::robots::Access,
-    rules::{
-        crawlers::{Name, Standing},
-        policy::Mode,
-    },
+    formats::robots::{Access, Target},
+    rules::crawlers::{Name, Standing},
 };
 
 use super::{
     court::{Claimant, Court, pass},
-    decision::{Action, Decision, Reason},
-    knowledge::{Case, Knowledge},
+    decision::{Action, Case, Decision, Knowledge, Reason},
+    edition::{EditionId, KnownEditions},
+    overrides::group_for,
     pace::keeps_paces,
-    site::Site,
+    rulebook::Site,
 };
 
 /// Judges a request by every product token of its claim. The strictest decision counts, so a client
@@ -59,7 +60,7 @@ pub fn decide<'r>(site: &'r Site, case: Case<'r, '_>, knowledge: &impl Knowledge
 
 /// The stricter of two decisions; of equal ones the first.
 fn stricter<'r>(first: Option<Decision<'r>>, other: Decision<'r>) -> Decision<'r> {
-    let is_milder = |first: &Decision<'_>| Strictness::of(&other) <= Strictness::of(first);
+    let is_milder = |first: &Decision<'_>| strictness(&other) <= strictness(first);
     first.filter(is_milder).unwrap_or(other)
 }
 
@@ -79,24 +80,74 @@ pub fn is_blank(user_agent: &[u8]) -> bool {
 
 /// How strict a decision is, the weightiest part first. The action comes before the verdict: an
 /// impostor is blocked where the rules allow, and no rule that is only logged may prevent that.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Strictness {
-    action: Action,
-    is_disallow: bool,
-    is_bound: bool,
-    mode: Mode,
-    keeps_pace: bool,
+fn strictness(decision: &Decision<'_>) -> impl Ord + use<> {
+    let name = decision.judgement.and_then(|judgement| judgement.name);
+    let (is_disallow, is_bound) =
+        (decision.access == Access::Disallow, decision.judgement.is_some());
+    (decision.action, is_disallow, is_bound, decision.mode, name.is_some_and(keeps_paces))
 }
 
-impl Strictness {
-    fn of(decision: &Decision<'_>) -> Self {
-        let name = decision.judgement.and_then(|judgement| judgement.name);
-        Self {
-            action: decision.action,
-            is_disallow: decision.access == Access::Disallow,
-            is_bound: decision.judgement.is_some(),
-            mode: decision.mode,
-            keeps_pace: name.is_some_and(keeps_paces),
-        }
-    }
+/// The verdict of one edition that was in force within the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EditionVerdict {
+    /// The edition; of several that are summed up, the last one in force.
+    pub edition: EditionId,
+    /// The number of editions that are summed up, 1 for one alone. A sum allows what any of them
+    /// allows.
+    pub(crate) count: usize,
+    /// The start of its time in force.
+    pub from: Timestamp,
+    /// The end of its time in force; `None` for the edition in force, here or at another node of the
+    /// fleet.
+    pub until: Option<Timestamp>,
+    /// Whether it is in force at another node alone.
+    pub(crate) is_elsewhere: bool,
+    /// Whether it allows the request.
+    pub access: Access,
+    pub(crate) is_known: bool,
 }
+
+/// The verdicts of the editions that count for a request for `target`, the one in force first.
+pub fn edition_verdicts(
+    site: &Site,
+    decision: &Decision<'_>,
+    target: &Target<'_>,
+    knowledge: &impl Knowledge,
+) -> Vec<EditionVerdict> {
+    let start = knowledge.moment().start_of(site.cache_window);
+    let name = decision.judgement.and_then(|judgement| judgement.name);
+    let known = match name {
+        Some(name) => knowledge.known_editions(name, decision.standing, start),
+        None => KnownEditions::Any,
+    };
+    let current = EditionVerdict {
+        edition: site.edition().id(),
+        count: 1,
+        from: site.timeline.since,
+        until: None,
+        is_elsewhere: false,
+        access: decision.access,
+        is_known: site.timeline.may_know_current(&known),
+    };
+    let past = site.timeline.in_window(start).map(|past| {
+        let matcher = past.matcher();
+        let group = match name {
+            Some(name) => group_for(matcher, &site.enforcement.star_binds, name),
+            None => matcher.star(),
+        };
+        let verdict = group.map(|group| matcher.verdict_judged(group, target));
+        EditionVerdict {
+            edition: past.id(),
+            count: past.count(),
+            from: past.from,
+            until: past.ended(),
+            is_elsewhere: past.is_in_force(),
+            access: verdict.map_or(Access::Allow, |verdict| verdict.access),
+            is_known: past.may_be_known(&known),
+        }
+    });
+    std::iter::once(current).chain(past).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,6 @@
 
 use std::{
     collections::BTreeSet,
-    fmt,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
@@ -16,11 +15,11 @@ use std::{
 };
 
 use bytes::Bytes;
+use derive_more::Display;
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::{base::escape::hex, formats::robots};
-
-use super::edition_id::EditionId;
 
 /// A published robots.txt.
 #[derive(Debug)]
@@ -47,11 +46,13 @@ struct Digests {
 }
 
 /// The source of a published rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleSource {
     /// This line of the policy.
+    #[display("policy line {_0}")]
     Policy(u32),
     /// This line of the origin's own robots.txt.
+    #[display("origin's line {_0}")]
     Origin(u32),
 }
 
@@ -124,7 +125,6 @@ impl Edition {
         Self { provisional: Some(AtomicBool::new(false)), ..self }
     }
 
-    /// Whether it is only a substitute until the site's rules are known.
     pub(crate) const fn is_provisional(&self) -> bool {
         self.provisional.is_some()
     }
@@ -149,7 +149,6 @@ impl Edition {
         self.id
     }
 
-    /// The name of the edition, as it is written.
     pub(crate) fn id_text(&self) -> &str {
         // The first 64 bits of the digest.
         self.sha256.get(..16).unwrap_or_default()
@@ -249,11 +248,62 @@ fn digest<'t>(pairs: impl Iterator<Item = (&'t str, &'t str)>) -> [u8; 32] {
     texts.fold(Sha256::new(), put).finalize().into()
 }
 
-impl fmt::Display for RuleSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// The name of an edition: the first 64 bits of the SHA-256 of its bytes, written as 16 hexadecimal
+/// digits. The same bytes have the same name, wherever and whenever they are published.
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[display("{_0:016x}")]
+pub struct EditionId(u64);
+
+impl EditionId {
+    /// The name of the edition that consists of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::of_digest(&Sha256::digest(bytes))
+    }
+
+    pub(super) fn of_digest(digest: &[u8]) -> Self {
+        Self(digest.iter().take(8).fold(0, |id, &octet| id << 8 | u64::from(octet)))
+    }
+
+    /// Reads the written form: 16 hexadecimal digits and nothing else.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let is_written = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        u64::from_str_radix(text, 16).ok().filter(|_| is_written).map(Self)
+    }
+}
+
+/// The editions that a client may know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KnownEditions {
+    /// Any that was in force within the window: no fetch within it is known.
+    Any,
+    /// One of these: the editions that the client may have fetched last.
+    Of(Vec<EditionId>),
+    /// One of these, or any that was in force at some node after this time: until then, the fetches
+    /// at all nodes are known.
+    OrSince(Vec<EditionId>, Timestamp),
+}
+
+impl KnownEditions {
+    /// Whether one of these editions is among them, the last of which was in force until `until`.
+    pub(super) fn has_any(
+        &self,
+        mut ids: impl Iterator<Item = EditionId>,
+        until: Timestamp,
+    ) -> bool {
         match self {
-            Self::Policy(line) => write!(f, "policy line {line}"),
-            Self::Origin(line) => write!(f, "origin's line {line}"),
+            Self::Any => true,
+            Self::Of(known) => ids.any(|id| known.contains(&id)),
+            Self::OrSince(known, since) => until > *since || ids.any(|id| known.contains(&id)),
+        }
+    }
+
+    /// The editions by name, and the time after which any edition counts. `start` is the start of
+    /// the window.
+    pub(super) fn parts(&self, start: Timestamp) -> (&[EditionId], Timestamp) {
+        match self {
+            Self::Any => (&[], start),
+            Self::Of(known) => (known, Timestamp::MAX),
+            Self::OrSince(known, since) => (known, *since),
         }
     }
 }

@@ -1,25 +1,27 @@
-//! The input of a rulebook beside the policy: earlier editions and the files of the origins.
+//! Policy and history to rulebook: earlier editions and the files of the origins.
 
 use std::{collections::HashMap, sync::Arc};
 
 use jiff::Timestamp;
 
 use crate::{
-    base::diagnostic::Diagnostic,
+    base::{diagnostic::Diagnostic, product_token::ProductToken},
     formats::robots::{self, OriginFile},
-    rules::policy::{self, Policy, Source},
+    rules::{
+        crawlers::SiteNames,
+        policy::{self, Policy, Source},
+    },
 };
 
 use super::{
     chronicle::Chronicle,
+    decision::Moment,
     edition::{Edition, RuleSource},
-    moment::Moment,
-    probe::{Probe, Probed},
-    published_limits::publish_limits,
-    published_preferences::{OF_PREFERENCES, publish_preferences},
-    rulebook::Rulebook,
-    site::Site,
+    group_lines::{OF_PREFERENCES, publish_limits, publish_preferences},
+    rulebook::{HostSitemaps, Probe, Probed, Rulebook, Site},
+    tags::Tags,
     timeline::Timeline,
+    usage_fields::UsageFields,
 };
 
 /// The comments in files without rules.
@@ -56,7 +58,6 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Gives the hosts of `policy` to its sites.
     pub(super) fn follow(&mut self, policy: &Policy) {
         let start = self.moment.start_of(policy::MAX_CACHE_WINDOW);
         self.chronicle.follow(policy, start, self.moment.now);
@@ -120,7 +121,6 @@ impl<'a> History<'a> {
         site.robots_txt.source != Source::Policy && self.origins.contains_key(site.name())
     }
 
-    /// The site of this name in the previous rulebook.
     fn previous(&self, name: &str) -> Option<&'a Site> {
         self.previous?.sites().iter().find(|other| other.name == name)
     }
@@ -184,7 +184,6 @@ fn alone(site: &policy::Site, policy: &Policy, why: &str) -> Edition {
     }
 }
 
-/// The policy's own file.
 fn of_policy(site: &policy::Site, policy: &Policy) -> Edition {
     let arranged = robots::arrange(&site.robots_txt.file);
     written(arranged, &robots::RobotsTxt::default(), (site, policy))
@@ -224,5 +223,50 @@ fn rule_source(
             let rule = rules.and_then(|rules| rules.get(source.rule));
             RuleSource::Origin(rule.map_or(0, |rule| rule.line))
         }
+    }
+}
+
+impl Rulebook {
+    /// Compiles a policy that replaces `previous` at `now`.
+    pub fn compile(policy: &Policy, now: Timestamp, previous: Option<&Self>) -> Self {
+        Self::compile_with(policy, &mut History::after(previous, now))
+    }
+
+    /// Compiles a policy with earlier editions and the files of the origins.
+    pub fn compile_with(policy: &Policy, history: &mut History<'_>) -> Self {
+        history.follow(policy);
+        let sites = policy.sites.iter().map(|one| site(one, policy, history)).collect();
+        Self::new(policy, sites, std::mem::take(&mut history.chronicle))
+    }
+}
+
+fn site(site: &policy::Site, policy: &Policy, history: &mut History<'_>) -> Site {
+    let (timeline, finding) = history.timeline(site, policy);
+    let edition = timeline.current();
+    let is_withheld = edition.is_provisional() && history.withholds(site);
+    let groups = edition.file().groups.iter();
+    let names = groups.flat_map(|group| group.user_agents.iter().map(|ua| ua.name.as_str()));
+    let overrides = site.enforcement.overrides.iter();
+    let overridden = overrides.flat_map(|one| one.tokens.iter().map(ProductToken::as_str));
+    Site {
+        name: site.name().to_owned(),
+        backend: Arc::clone(&site.backend),
+        reading: site.reading,
+        probed: history.probed(site),
+        names: SiteNames::new(
+            &policy.catalogue,
+            names.filter(|name| *name != "*").chain(overridden),
+        ),
+        tags: Tags::compile(&site.robots_tag, site.robots_tag_legacy),
+        usage: UsageFields::compile(&site.preferences),
+        enforcement: site.enforcement.clone(),
+        source: site.robots_txt.source,
+        origin_file: history.origin_file(site),
+        sitemaps: HostSitemaps::new(edition, &site.robots_txt, &site.backend.host),
+        is_withheld,
+        finding,
+        max_age: site.robots_txt.max_age,
+        cache_window: site.robots_txt.cache_window,
+        timeline,
     }
 }

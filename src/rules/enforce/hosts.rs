@@ -17,12 +17,10 @@ const ANY: &str = "*";
 pub struct HostPeriod {
     /// The host; `.example.com` for all hosts below `example.com`, and `*` for all other hosts.
     pub(crate) host: String,
-    /// The name of the site.
-    pub site: String,
-    /// The start.
-    pub from: Timestamp,
+    pub(crate) site: String,
+    pub(crate) from: Timestamp,
     /// The end; `None` if it still belongs to the site.
-    pub until: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -33,12 +31,9 @@ pub(super) struct Hosts {
 /// A time in which a host had the rules of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stay<'a> {
-    /// The site.
-    pub site: &'a str,
-    /// The start.
-    pub from: Timestamp,
-    /// The end.
-    pub until: Timestamp,
+    pub(crate) site: &'a str,
+    pub(crate) from: Timestamp,
+    pub(crate) until: Timestamp,
 }
 
 impl Hosts {
@@ -82,7 +77,6 @@ impl Hosts {
         }
     }
 
-    /// Forgets the periods that ended before `start`.
     pub(super) fn without_before(&mut self, start: Timestamp) {
         let is_within = |period: &HostPeriod| period.until.is_none_or(|until| until > start);
         self.periods.values_mut().for_each(|periods| periods.retain(is_within));
@@ -155,7 +149,6 @@ impl Hosts {
     }
 }
 
-/// The site of each host that the policy names.
 fn serving(policy: &Policy) -> BTreeMap<&str, &str> {
     let named = policy.sites.iter().flat_map(|site| {
         let any = site.default.then_some(ANY);

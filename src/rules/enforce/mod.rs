@@ -18,74 +18,49 @@
 //! Must not know: pingora, the store, any clock.
 
 pub use self::{
-    chronicle::Chronicle,
-    decide::{decide, is_blank},
-    decision::{Action, Decision, Judgement, Reason},
-    edition::{Edition, RuleSource},
-    edition_id::{EditionId, KnownEditions},
-    edition_verdict::{EditionVerdict, edition_verdicts},
-    elsewhere::Elsewhere,
-    excuse::{Doubt, Excuse},
-    group::{
-        allows, first_group, group_for, group_names, group_of, is_bound_by_star, listed_group,
-    },
+    chronicle::{Chronicle, Elsewhere},
+    decide::{EditionVerdict, decide, edition_verdicts, is_blank},
+    decision::{Action, Case, Decision, Judgement, Knowledge, Leap, Moment, Reason, Rung},
+    edition::{Edition, EditionId, KnownEditions, RuleSource},
+    group_lines::{publish_limits, publish_preferences},
     history::History,
     hosts::{HostPeriod, Stay},
-    knowledge::{Case, Knowledge},
-    limits::{AppliedLimit, applied_limits, counts, rank},
-    moment::{Leap, Moment},
-    overrides::{is_ordered, is_protected, is_quiet},
-    pace::{AppliedPace, applied_pace, keeps_paces, promised_pace},
+    overrides::{
+        Treatment, allows, first_group, group_for, group_names, group_of, is_bound_by_star,
+        is_ordered, is_protected, is_quiet, listed_group,
+    },
+    pace::{
+        AppliedLimit, AppliedPace, applied_limits, applied_pace, counts, keeps_paces,
+        promised_pace, rank,
+    },
     past::{Past, Period},
-    probe::{Probe, Probed},
-    published_limits::publish_limits,
-    published_preferences::publish_preferences,
-    rulebook::Rulebook,
-    rung::Rung,
-    site::Site,
+    rulebook::{Probe, Probed, Rulebook, Site},
     tags::{TagFields, Tags},
-    timeline::Timeline,
-    treatment::Treatment,
+    timeline::{Doubt, Excuse, Timeline},
     usage_fields::{Said, UsageFields},
 };
 
 // The published rules in time.
-mod chronicle; // all editions and hosts until now
+mod chronicle; // all editions and hosts until now, those of other nodes among them
 mod edition; // one published robots.txt: its bytes, its hash, its matcher
-mod edition_id; // the name of an edition, and those that a client may know
-mod editions; // the editions that one site published
-mod elsewhere; // the editions of other nodes of a fleet
-mod excuse; // the excuse of a client that may know an earlier edition
 mod hosts; // the sites that each host belonged to
-mod moment; // the time of a request
-mod past; // an edition that is no longer in force, or several summed up
+mod past; // an edition that is no longer in force, or several summed up; those of one site
 mod summary; // one file for several, which allows what any of them allows
 mod timeline; // the editions that count for a site
 
 // The policy compiled for serving.
-mod compiler; // policy and history -> rulebook
-mod group_lines; // lines that the policy adds to groups
-mod history; // earlier editions, and the files of the origins
-mod probe; // what origins answered about the forms of paths
-mod published_limits; // the limits that robots.txt says
-mod published_preferences; // the preferences that robots.txt says
-mod rulebook; // all sites by host, swapped whole
-mod site; // a site compiled for serving
+mod group_lines; // lines that the policy adds to groups: limits and preferences
+mod history; // policy, earlier editions and the files of the origins -> rulebook
+mod rulebook; // all sites by host, swapped whole, each compiled for serving
 mod tags; // the tags of a site's answers
 mod usage_fields; // what responses say about the use of their content
 
 // The decision about a request.
 mod court; // a request judged by one name, in time
-mod decide; // the decision: the strictest of all names
-mod decision; // action and reason
-mod edition_verdict; // the verdicts of all editions that count, for explanations
-mod group; // the group that a name obeys
-mod knowledge; // a request, and the knowledge about its client
-mod limits; // the rate limits that count a request
-mod overrides; // the overrides that apply to a name
-mod pace; // the pace that a crawler must keep
-mod rung; // the rungs of the ladder
-mod treatment; // the treatment of violations, before any request
+mod decide; // the decision: the strictest of all names; the verdicts of all editions
+mod decision; // a request, the knowledge about its client, action and reason, the rungs of the ladder
+mod overrides; // the group that a name obeys, and the overrides that apply to it
+mod pace; // the pace that a crawler must keep, and the rate limits that count a request
 
 #[cfg(test)]
 mod tests;

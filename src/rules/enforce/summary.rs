@@ -29,7 +29,6 @@ const MOST_BYTES: usize = 2 * MAX_BYTES;
 /// The octets of a line beside its name or pattern, counted low.
 const LINE: usize = 8;
 
-/// The file that allows what either of two files allows.
 pub(super) fn either_allows(one: &RobotsTxt, other: &RobotsTxt) -> RobotsTxt {
     let (ours, theirs) = (groups_by_name(one), groups_by_name(other));
     // Names with the same groups share one, as they do in the files.
@@ -133,7 +132,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether these rules have all allow rules of other groups.
     fn allows_all_of(&self, others: &[&Group]) -> bool {
         rules(others).all(|rule| rule.directive == Directive::Disallow || self.has(rule))
     }

@@ -32,7 +32,6 @@ struct Row {
 #[derive(Clone, Debug, Default)]
 pub struct Said<'s> {
     pub(crate) statement: Statement,
-    /// The statement as `Content-Usage`.
     pub(crate) content_usage: Option<String>,
     pub(crate) tdm_reservation: Option<bool>,
     pub(crate) tdm_policy: Option<&'s str>,
@@ -129,7 +128,6 @@ fn statement(rows: &[Row], path: &[u8]) -> Statement {
     equal.fold(longest.statement, |so_far, row| so_far.combine(row.statement))
 }
 
-/// What both statements say alike.
 fn common(one: Statement, other: Statement) -> Statement {
     Category::ALL.into_iter().fold(one, |so_far, category| {
         so_far.with(category, one.get(category).filter(|said| other.get(category) == Some(*said)))

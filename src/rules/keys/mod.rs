@@ -6,11 +6,6 @@
 //!
 //! May use: robots, crawlers. Must not know: policy, how a value is read.
 
-pub(crate) use self::{
-    enforcement::{BLOCK, BREAKER, ENFORCEMENT, LADDER},
-    server::{LIMITS, TIMEOUTS, TLS},
-    site::ROBOTS_TXT,
-};
 pub use self::{
     schema::schema,
     section::{Absent, Form, Key, Section, Shape},
@@ -19,13 +14,15 @@ pub use self::{
     top::POLICY,
     values::{ACTIONS, REASONS, STEPS},
 };
+pub(crate) use self::{
+    server::{LIMITS, TIMEOUTS, TLS},
+    site::{BREAKER, ENFORCEMENT, LADDER, ROBOTS_TXT},
+};
 
 mod schema; // the table as a JSON Schema
 mod section; // a section, a key, the shape of a value
 mod values; // shapes that several sections share
 
-mod beside_sites; // the sections beside server and sites
-mod enforcement; // sites[].enforcement
 mod server; // server
 mod site; // sites
-mod top; // the whole policy, tests
+mod top; // the whole policy, the sections beside server and sites, tests

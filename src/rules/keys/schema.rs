@@ -20,7 +20,6 @@ pub fn schema() -> Value {
     with(head, of_section(&POLICY))
 }
 
-/// The members of two objects.
 fn with(mut object: Value, more: Value) -> Value {
     if let (Value::Object(members), Value::Object(more)) = (&mut object, more) {
         members.extend(more);

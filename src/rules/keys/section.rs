@@ -28,7 +28,6 @@ pub(super) const fn section(path: &'static str) -> Section {
     Section { path, keys: &[], one_of: &[] }
 }
 
-/// A key without its meaning.
 pub(super) const fn key(name: &'static str, shape: Shape, absent: Absent) -> Key {
     Key { name, shape, absent, meaning: "" }
 }

@@ -37,7 +37,7 @@ pub(super) static SERVER: Section = section("server").keys(&[
     key("threads", Integer(1, 1_024), Words("one for each processor")).means("worker threads"),
 ]);
 
-pub(super) static LISTENER: Section = section("server.listen[]").keys(&[
+static LISTENER: Section = section("server.listen[]").keys(&[
     key("address", SOCKET, Required).means("address for requests"),
     key("tls", Shape::Section(&TLS), Words("none: plain HTTP")).means("certificates"),
     key("redirect", Choice(&["https"]), NONE)
@@ -63,7 +63,7 @@ pub(crate) static TLS: Section =
 const KEY_FILE: Key =
     key("key", FILE, Words("the file of `certificate`")).means("the private key of `certificate`");
 
-pub(super) static CERTIFICATE: Section = section("server.listen[].tls.certificates[]")
+static CERTIFICATE: Section = section("server.listen[].tls.certificates[]")
     .keys(&[key("certificate", FILE, Required).means("the certificate chain"), KEY_FILE]);
 
 /// `server.listen[].tls.acme`.
@@ -78,7 +78,7 @@ pub static ACME: Section = section("server.listen[].tls.acme").keys(&[
     key("folder", FILE, Value("data/acme")).means("folder for account, certificates and keys"),
 ]);
 
-pub(super) static ADMIN: Section = section("server.admin").keys(&[
+static ADMIN: Section = section("server.admin").keys(&[
     key("address", SOCKET, Value("127.0.0.1:9090"))
         .means("address for the desk, metrics and health"),
     key("hosts", List(&HOST), NONE).means("further hosts that requests may name"),
@@ -90,13 +90,13 @@ pub(super) static ADMIN: Section = section("server.admin").keys(&[
     ),
 ]);
 
-pub(super) static ACCESS_LOG: Section = section("server.access_log").keys(&[
+static ACCESS_LOG: Section = section("server.access_log").keys(&[
     key("file", FILE, Required).means("a file, appended, or `stdout`. Reopened after log rotation"),
     key("format", Choice(&["json", "combined"]), Value("json"))
         .means("JSON lines, or NCSA's combined form with the host and the decision behind it"),
 ]);
 
-pub(super) static DECIDE: Section = section("server.decide").keys(&[
+static DECIDE: Section = section("server.decide").keys(&[
     key("address", SOCKET, Required).means("address for questions; only `trusted_proxies` may ask"),
     key("refuse_status", Integer(400, 499), Words("each refusal has its own"))
         .means("status of all refusals, for a server that knows no other"),

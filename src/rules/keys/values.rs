@@ -32,25 +32,12 @@ pub const STEPS: [&str; Steps::NAMED.len()] = {
     names
 };
 
+#[rustfmt::skip]
 pub(super) const EVENTS: [&str; 18] = [
-    "new_offender",
-    "violation_rate",
-    "impostors",
-    "reload_refused",
-    "robots_quarantined",
-    "breaker_open",
-    "crawlers_put_off",
-    "store_trouble",
-    "certificate_expiring",
-    "certificate_not_renewed",
-    "new_crawlers",
-    "list_refused",
-    "robots_rewritten",
-    "robots_refused",
-    "edge_refuses",
-    "edge_ignores",
-    "tags_lost",
-    "stale",
+    "new_offender", "violation_rate", "impostors", "reload_refused", "robots_quarantined",
+    "breaker_open", "crawlers_put_off", "store_trouble", "certificate_expiring",
+    "certificate_not_renewed", "new_crawlers", "list_refused", "robots_rewritten", "robots_refused",
+    "edge_refuses", "edge_ignores", "tags_lost", "stale",
 ];
 
 const fn form(pattern: &'static str, example: &'static str) -> Shape {
@@ -60,7 +47,6 @@ const fn form(pattern: &'static str, example: &'static str) -> Shape {
 pub(super) const FILE: Shape = form("^[^\\u0000]+$", "data/file");
 pub(super) const SOCKET: Shape = form("^[^\\s/]+:[0-9]{1,5}$", "127.0.0.1:8443");
 pub(super) const NETWORK: Shape = form("^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$", "192.0.2.0/24");
-/// An address, perhaps with a port.
 pub(super) const ADDRESS: Shape = form("^[0-9A-Fa-f.:\\[\\]]+$", "192.0.2.53");
 pub(super) const HOST: Shape = form("^(\\*\\.)?[A-Za-z0-9_.:-]+$", "www.example.com");
 /// A time of day, with its zone (RFC 3339).
@@ -73,7 +59,6 @@ pub(super) const SHARED: Shape = form(
 );
 pub(super) const NAME: Shape = form("^[A-Za-z0-9._-]{1,64}$", "edge-1");
 pub(super) const EMAIL: Shape = form("^(mailto:)?[^\\s@,:?]+@[^\\s@,:?]+$", "admin@example.com");
-/// A mail server, perhaps with a port.
 pub(super) const MAIL_SERVER: Shape = form("^[^\\s/@]+$", "smtp.example.com:587");
 pub(super) const WEEKLY: Shape = form(
     "^(day|monday|tuesday|wednesday|thursday|friday|saturday|sunday) ([01][0-9]|2[0-3]):[0-5][0-9]$",

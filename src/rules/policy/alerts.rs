@@ -1,12 +1,13 @@
-//! The `alerts` section: who gets the events that an operator wants to know.
+//! The `alerts` section, who gets the events that an operator wants to know, and the `email` section, the mail
+//! server for alerts and reports.
 
 use std::{borrow::Cow, path::PathBuf, time::Duration};
 
 use crate::base::{escape::shown, text::words};
 
 use super::{
-    email::addresses,
-    fields::{Fields, Setting, by_word},
+    fields::{Fields, Setting},
+    host::{self, Host, split_port},
     shape::At,
 };
 
@@ -26,19 +27,14 @@ pub struct Alert {
 
 /// Where events go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
-    /// To a URL.
+pub(crate) enum Destination {
     Web {
-        /// The URL.
         url: WebhookUrl,
-        /// What is read there.
         format: Format,
         /// The file with the secret that signs events; only [`Format::Json`] has one.
         secret_file: Option<PathBuf>,
     },
-    /// To e-mail addresses.
     Email {
-        /// The addresses.
         to: Vec<String>,
         /// How long events are collected for one mail (default: each has its own).
         digest: Option<Duration>,
@@ -48,16 +44,12 @@ pub enum Destination {
 words! {
     /// What a receiver at a URL reads.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Format {
+    pub(crate) enum Format {
         /// Beadle's own events, signed.
         Json = "json",
-        /// An incoming webhook of Slack.
         Slack = "slack",
-        /// A webhook of a workflow of Microsoft Teams.
         Teams = "teams",
-        /// A webhook of Discord.
         Discord = "discord",
-        /// A topic of ntfy.
         Ntfy = "ntfy",
     }
 }
@@ -104,8 +96,6 @@ words! {
         Stale = "stale",
     }
 }
-
-by_word!(AlertKind, Format);
 
 /// The URL of a webhook. Only its host is ever shown: many services put a secret into the path.
 #[derive(Clone, PartialEq, Eq)]
@@ -182,7 +172,7 @@ fn alert(at: &At<'_>) -> Option<Alert> {
         (Some(at), None) => web(&at, &fields),
         (None, Some(at)) => {
             refuse_keys(&["format", "secret_file"], &fields);
-            Some(Destination::Email { to: addresses(&at), digest: fields.find("digest") })
+            Some(Destination::Email { to: addresses(&at), digest: fields.get("digest") })
         }
         (Some(_), Some(at)) => at.refused("two receivers", "write an entry of 'alerts' for each"),
         (None, None) => {
@@ -207,7 +197,7 @@ fn alert(at: &At<'_>) -> Option<Alert> {
 }
 
 fn web(at: &At<'_>, fields: &Fields<'_>) -> Option<Destination> {
-    let (secret_file, format) = (fields.find("secret_file"), fields.get("format"));
+    let (secret_file, format) = (fields.get("secret_file"), fields.get("format"));
     if format == Format::Json {
         refuse_keys(&["digest"], fields);
         let help = "name a file with a secret of at least 16 bytes, which signs the events; or name \
@@ -252,6 +242,87 @@ fn problem(text: &str) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// A mail server, and in whose name mail goes through it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Email {
+    pub(crate) server: (String, u16),
+    pub(crate) tls: MailTls,
+    pub(crate) from: String,
+    /// The user, and the file with the password (default no login).
+    pub(crate) login: Option<(String, PathBuf)>,
+}
+
+words! {
+    /// The encryption of a connection to a mail server.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MailTls {
+        /// Begins open, and becomes encrypted before anything is said (RFC 3207).
+        StartTls = "starttls",
+        /// Is encrypted from the beginning (RFC 8314).
+        Implicit = "implicit",
+        /// Stays open.
+        None = "none",
+    }
+}
+
+pub(super) fn email(at: Option<&At<'_>>) -> Option<Email> {
+    let fields = at?.fields()?;
+    let tls = fields.get("tls");
+    let help = "write 'server: smtp.example.com'";
+    let server = fields.required("server", help, |at| server_of(at, tls));
+    let from = fields.required("from", "write 'from: beadle@example.com'", address);
+    let login: Option<String> = fields.get("username");
+    let password_file: Option<PathBuf> = fields.get("password_file");
+    if let Some(at) = fields.take("username").or_else(|| fields.take("password_file")) {
+        if login.is_none() || password_file.is_none() {
+            at.refuse("half of a login", "write 'username' and 'password_file'");
+        } else if tls == MailTls::None {
+            let help = "take 'tls: starttls' or 'tls: implicit', or leave the login out";
+            at.refuse("the password would go through an open connection", help);
+        }
+    }
+    Some(Email { server: server?, tls, from: from?, login: login.zip(password_file) })
+}
+
+fn server_of(at: &At<'_>, tls: MailTls) -> Option<(String, u16)> {
+    let text = at.text()?;
+    let (name, port) = split_port(text).unwrap_or_else(|| {
+        let usual = match tls {
+            MailTls::StartTls => 587,
+            MailTls::Implicit => 465,
+            MailTls::None => 25,
+        };
+        (text, usual)
+    });
+    match host::parsed(name) {
+        Some(Host::Exact(host)) => Some((host, port)),
+        _ => {
+            let help = "write for example smtp.example.com or smtp.example.com:587";
+            at.refused(format!("'{}' is not a server", shown(text)), help)
+        }
+    }
+}
+
+pub(super) fn address(at: &At<'_>) -> Option<String> {
+    let parse = |text: &str| {
+        let bare = text.strip_prefix("mailto:").unwrap_or(text);
+        let (user, host) = bare.split_once('@')?;
+        let is_word = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
+        let is_address = is_word(user) && is_word(host) && !bare.contains([',', '?', ':']);
+        is_address.then(|| bare.to_owned())
+    };
+    let help = "write for example admin@example.com";
+    at.parsed(parse, "is not an e-mail address", help)
+}
+
+pub(super) fn addresses(at: &At<'_>) -> Vec<String> {
+    let items = at.items();
+    if items.is_empty() {
+        at.refuse("no address", "write for example admin@example.com");
+    }
+    items.iter().filter_map(address).collect()
 }
 
 #[cfg(test)]

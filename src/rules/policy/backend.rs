@@ -1,9 +1,11 @@
 //! The origins of a site, and how requests go to them.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
+
+use derive_more::Display;
 
 use crate::{
-    base::text::words,
+    base::{escape::shown, text::words},
     formats::{
         probe::Plan,
         robots::{Reading, Steps},
@@ -11,9 +13,9 @@ use crate::{
 };
 
 use super::{
-    fields::{Fields, by_word},
-    http_fields::{self, Fault, HttpFields},
-    origin::{self, Origin},
+    fields::Fields,
+    host::host_in_url,
+    http_fields::{self, HttpFields},
     shape::{At, duplicate},
     timeouts::{self, Timeouts},
     yaml::Value,
@@ -44,10 +46,8 @@ pub struct Backend {
 words! {
     /// How requests are spread over several servers.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Balance {
-        /// One after another.
+    pub(crate) enum Balance {
         RoundRobin = "round-robin",
-        /// To the one with the fewest requests in progress.
         LeastConnections = "least-connections",
     }
 }
@@ -55,15 +55,12 @@ words! {
 words! {
     /// How requests go to an origin.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Protocol {
-        /// HTTP/1.1.
+    pub(crate) enum Protocol {
         Http1 = "http/1.1",
         /// HTTP/2, without TLS by prior knowledge (RFC 9113 §3.3).
         Http2 = "h2",
     }
 }
-
-by_word!(Balance, Protocol);
 
 /// When a server gets no requests for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,8 +117,8 @@ pub(super) fn read(site: &Fields<'_>, host: &str, server: &Timeouts) -> Option<(
         is_probed,
         rewrite_location: site.get("rewrite_location"),
     };
-    let at = at?;
-    backend.origins = origins(&if at.is_map() { urls(&fields)? } else { at })?;
+    at?;
+    backend.origins = origins(&urls(&fields)?)?;
     Some((backend, reading))
 }
 
@@ -153,7 +150,7 @@ fn request_fields(site: &Fields<'_>) -> HttpFields {
         let is_own = OWN.contains(&name) || name.starts_with("x-forwarded-");
         let why = "origins and Beadle read it themselves";
         let help = "name a field of your own, such as X-Outside-Url";
-        (is_own || !is_plain).then_some(Fault { why, help })
+        (is_own || !is_plain).then_some((why, help))
     };
     let at = site.take("request_fields");
     at.map_or_else(Vec::new, |at| http_fields::read(&at, fault))
@@ -169,7 +166,7 @@ fn forms(fields: &Fields<'_>) -> (bool, Steps) {
             (true, Steps::ALL)
         }
         _ => {
-            let steps: Vec<Steps> = fields.all("forms");
+            let steps: Vec<Steps> = fields.get("forms");
             (false, steps.into_iter().fold(Steps::NONE, Steps::with))
         }
     }
@@ -183,14 +180,14 @@ fn probe_path(at: &At<'_>) -> Option<String> {
 
 fn origins(at: &At<'_>) -> Option<Vec<Origin>> {
     let Value::List(items) = &at.node.value else {
-        return origin::read(at).map(|origin| vec![origin]);
+        return Some(vec![origin(at)?]);
     };
     if items.is_empty() || items.len() > MAX_ORIGINS {
         let help = format!("write 1 to {MAX_ORIGINS} URLs");
         return at.refused(format!("{} origins", items.len()), help);
     }
     let all = at.elements();
-    let origins: Vec<Origin> = all.iter().filter_map(origin::read).collect();
+    let origins: Vec<Origin> = all.iter().filter_map(origin).collect();
     if origins.len() < all.len() {
         return None;
     }
@@ -224,5 +221,70 @@ pub(super) fn path(at: &At<'_>) -> Option<String> {
     is_path.then(|| text.to_owned())
 }
 
+/// A server that gets requests of a site.
+#[derive(Clone, Debug, Display, PartialEq, Eq, Hash)]
+#[display("{}://{}:{port}", if *tls { "https" } else { "http" }, host_in_url(host))]
+pub struct Origin {
+    pub(crate) tls: bool,
+    /// The name or address, without brackets.
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+/// Reads `http://host:port`. A path is refused, because it would change the forwarded request.
+pub(super) fn origin(at: &At<'_>) -> Option<Origin> {
+    let text = at.text()?;
+    let parsed = parse(text);
+    if let Err(help) = &parsed {
+        // Without its scheme, most people write an address.
+        let with_scheme = format!("http://{text}");
+        let is_bare = !text.contains("://") && parse(&with_scheme).is_ok();
+        let help = if is_bare { format!("write '{with_scheme}'") } else { (*help).to_owned() };
+        // A password does not belong into a log.
+        let (secret, place) = text.rsplit_once('@').unwrap_or(("", text));
+        let hidden = if secret.is_empty() { "" } else { "...@" };
+        at.refuse(format!("'{hidden}{}' is not an origin", shown(place)), help);
+    }
+    parsed.ok()
+}
+
+fn parse(text: &str) -> Result<Origin, &'static str> {
+    let (tls, rest) = if let Some(rest) = text.strip_prefix("http://") {
+        (false, rest)
+    } else if let Some(rest) = text.strip_prefix("https://") {
+        (true, rest)
+    } else {
+        return Err("begin with http:// or https://");
+    };
+    let authority = rest.strip_suffix('/').unwrap_or(rest);
+    if authority.contains(['/', '?', '#']) {
+        return Err(
+            "write the origin without a path: requests are forwarded with the path they have",
+        );
+    }
+    if authority.contains('@') {
+        return Err("write the origin without user and password");
+    }
+    let default_port = if tls { 443 } else { 80 };
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').ok_or("close the bracket of the IPv6 address")?,
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+    };
+    let port = match port.strip_prefix(':') {
+        None if port.is_empty() => default_port,
+        Some(digits) => digits.parse().map_err(|_| "write a port from 1 to 65535")?,
+        None => return Err("write for example http://127.0.0.1:3000"),
+    };
+    let is_host = host.parse::<IpAddr>().is_ok()
+        || (!host.is_empty()
+            && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b)));
+    if !is_host || port == 0 {
+        return Err("write for example http://127.0.0.1:3000");
+    }
+    Ok(Origin { tls, host: host.to_ascii_lowercase(), port })
+}
+
+#[cfg(test)]
+mod origin_tests;
 #[cfg(test)]
 mod tests;

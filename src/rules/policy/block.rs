@@ -1,12 +1,9 @@
 //! The `block` of an enforcement: the answer to a refused request.
 
-use crate::{
-    base::{escape::shown, text::words},
-    rules::keys,
-};
+use crate::base::{escape::shown, text::words};
 
 use super::{
-    fields::{Fields, defaults},
+    fields::Fields,
     http_fields::{self, HttpFields},
     shape::At,
 };
@@ -29,34 +26,27 @@ pub struct Block {
 
 /// A text with slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Template(pub Vec<Piece>);
+pub(crate) struct Template(pub(crate) Vec<Piece>);
 
 /// A piece of a [`Template`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// Literal text.
+pub(crate) enum Piece {
     Text(String),
-    /// A value of the refusal.
     Slot(Slot),
 }
 
 words! {
     /// A value that a [`Template`] can show, as its slot names it.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Slot {
-        /// The crawler's name.
+    pub(crate) enum Slot {
         ProductToken = "product_token",
         /// The rule as robots.txt has it, `Disallow: /private/`.
         Rule = "rule",
-        /// The rule's line in robots.txt.
         Line = "line",
-        /// The URL of robots.txt.
         RobotsTxt = "robots_txt",
         /// The id of the decision, as in the records.
         Id = "id",
-        /// The requested host.
         Host = "host",
-        /// The requested path.
         Path = "path",
         /// The form of the path that the rule closes.
         Form = "form",
@@ -97,12 +87,6 @@ and the rules disallow that:
 Decision {id}
 ";
 
-impl Default for Block {
-    fn default() -> Self {
-        defaults(&keys::BLOCK, read)
-    }
-}
-
 pub(super) fn read(section: &Fields<'_>) -> Block {
     let status = section.get_with("status", status);
     let mut fields =
@@ -139,13 +123,8 @@ pub(super) fn read(section: &Fields<'_>) -> Block {
 }
 
 fn status(at: &At<'_>) -> Option<u16> {
-    match at.integer(100..=599)? {
-        status @ (401..=404 | 410 | 429 | 451) => u16::try_from(status).ok(),
-        other => {
-            let message = format!("{other} does not tell a crawler that it is refused");
-            at.refused(message, "write 401, 402, 403, 404, 410, 429 or 451")
-        }
-    }
+    let help = "write 401, 402, 403, 404, 410, 429 or 451";
+    at.number("does not tell a crawler that it is refused", help)
 }
 
 fn content_type(at: &At<'_>) -> Option<String> {
@@ -174,30 +153,21 @@ fn parse_template(text: &str) -> Result<Template, String> {
     while let Some(at) = rest.find(['{', '}']) {
         literal.push_str(&rest[..at]);
         let (brace, after) = rest[at..].split_at(1);
-        if let Some(after) = after.strip_prefix(brace) {
+        let doubled = after.strip_prefix(brace);
+        if doubled.is_some() || brace == "}" {
             literal.push_str(brace);
-            rest = after;
-            continue;
-        }
-        if brace == "}" {
-            literal.push_str(brace);
-            rest = after;
+            rest = doubled.unwrap_or(after);
             continue;
         }
         let Some((name, after)) = after.split_once('}') else {
             return Err(after.chars().take(20).collect());
         };
-        let slot = Slot::from_word(name);
-        if !literal.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut literal)));
-        }
-        pieces.push(Piece::Slot(slot.ok_or_else(|| name.to_owned())?));
+        pieces.push(Piece::Text(std::mem::take(&mut literal)));
+        pieces.push(Piece::Slot(Slot::from_word(name).ok_or_else(|| name.to_owned())?));
         rest = after;
     }
-    literal.push_str(rest);
-    if !literal.is_empty() {
-        pieces.push(Piece::Text(literal));
-    }
+    pieces.push(Piece::Text(literal + rest));
+    pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
     Ok(Template(pieces))
 }
 

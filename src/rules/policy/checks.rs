@@ -34,11 +34,10 @@ pub(super) fn refuse_loop(site: &Site, server: &Server, at: &At<'_>) {
         })
     };
     if let Some(listener) = server.addresses().find(is_ours) {
-        at.refuse_as(
-            "policy.loop",
-            format!("the origin of '{}' is this proxy's own listener {listener}", site.name()),
-            "name the address of the server behind the proxy",
-        );
+        let name = site.name();
+        let message = format!("the origin of '{name}' is this proxy's own listener {listener}");
+        let help = "name the address of the server behind the proxy";
+        at.refuse_as("policy.loop", message, help);
     }
 }
 
@@ -73,7 +72,7 @@ pub(super) fn hint_at_case(site: &Site, at: &At<'_>) {
     );
     let help =
         "if the origin serves both alike, write 'origin: { url: …, case_insensitive: true }'";
-    at.add(Diagnostic::note("policy.case", message).help(help));
+    at.note("policy.case", message, help);
 }
 
 /// Hints at `Via` where a setting speaks of nginx as the origin. nginx compresses nothing for requests
@@ -86,7 +85,7 @@ pub(super) fn hint_at_via(site: &Site, at: &At<'_>) {
     }
     let message = "nginx as the origin compresses nothing for requests with 'Via', which are sent";
     let help = "if it should, write 'via: false', or 'gzip_proxied any;' in nginx and 'via: true'";
-    at.add(Diagnostic::note("policy.via", message).help(help));
+    at.note("policy.via", message, help);
 }
 
 /// Whether two rules differ in case alone. Nearly every file is done with this.
@@ -111,7 +110,7 @@ fn patterns<'n>(site: &At<'n>) -> Vec<(At<'n>, String)> {
             Some((at, rule.pattern))
         })
         .collect();
-    patterns.sort_by_key(|(at, _)| (at.node.line, at.node.column));
+    patterns.sort_by_key(|(at, _)| at.node.spot);
     patterns
 }
 
@@ -127,11 +126,11 @@ pub(super) fn warn_of_unproven_names(site: &Site, at: &At<'_>) {
     if needs_evidence {
         let message = "depends on who crawlers really are, but no evidence is collected";
         let help = "add an 'evidence' section, for example 'evidence: { folder: data/evidence }'";
-        at.add(Diagnostic::warning("policy.no_evidence", message).help(help));
+        at.warn("policy.no_evidence", message, help);
     } else if blocks {
         let message = "blocks by User-Agent, which any client can fake";
         let help = "add an 'evidence' section to tell crawlers from impostors";
-        at.add(Diagnostic::note("policy.unverified_claims", message).help(help));
+        at.note("policy.unverified_claims", message, help);
     }
 }
 
@@ -142,7 +141,7 @@ pub(super) fn weigh_certificates(server: &Server, sites: &[(At<'_>, Site)], root
     if server.listen.iter().any(|listener| listener.is_redirect) && !has_tls {
         let message = "redirects to HTTPS, but no listener has TLS";
         let help = "add a listener with 'tls', unless another server has it";
-        at.add(Diagnostic::warning("policy.no_https", message).help(help));
+        at.warn("policy.no_https", message, help);
     }
     let with_acme = server.listen.iter().filter_map(|one| one.tls.as_ref()?.acme.as_ref());
     let mut folders: HashMap<PathBuf, &Acme> = HashMap::new();

@@ -1,10 +1,13 @@
-//! The `enforcement` section: the treatment of violations.
+//! The `enforcement` section: the treatment of violations, with the ladder, the breaker and what differs for
+//! some crawlers.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
 
 use crate::{
-    base::diagnostic::Diagnostic,
-    formats::robots,
+    base::{diagnostic::Diagnostic, product_token::ProductToken},
+    formats::robots::{self, Pace},
     rules::{
         crawlers::{Class, Outcome},
         keys,
@@ -13,16 +16,14 @@ use crate::{
 
 use super::{
     block::{self, Block},
-    fields::{Fields, Setting, defaults},
-    ladder::{self, Breaker, Ladder},
+    fields::{Fields, Setting, defaults, section},
     mode::{Grace, Mode, OtherForms, PaceMode},
-    names::Names,
-    overrides::{self, Override, Quiet},
-    people_first::{self, PeopleFirst},
-    places::Spot,
-    rate_limits::{self, RateLimit},
+    names::{Named, Names, Selected},
+    rate_limits::{self, PeopleFirst, RateLimit},
     robots_txt::RobotsTxt,
     shape::At,
+    units::Share,
+    yaml::Spot,
 };
 
 /// The `enforcement` section: the treatment of violations.
@@ -56,34 +57,34 @@ pub struct Enforcement {
 /// The classes that `*` binds by default: crawlers, automatic clients, and clients without a
 /// User-Agent. It never binds a browser, and by default no app.
 pub fn default_star_binds() -> Vec<Class> {
-    defaults(&keys::ENFORCEMENT, |fields| fields.all("star_binds"))
+    defaults(&keys::ENFORCEMENT, |fields| fields.get("star_binds"))
 }
 
 pub(super) fn read(fields: &Fields<'_>, robots_txt: &RobotsTxt, names: &Names<'_>) -> Enforcement {
     let mode: &str = fields.get("mode");
     let is_on_ladder = mode == "ladder";
-    let ladder = ladder::ladder(&fields.section("ladder"));
+    let ladder = Ladder::read(&fields.section("ladder"));
     if let Some(at) = fields.take("ladder").filter(|_| !is_on_ladder) {
-        let warning = Diagnostic::warning("policy.idle_ladder", "no crawler is on the ladder");
-        at.add(warning.help("set 'mode: ladder', or remove this"));
+        let help = "set 'mode: ladder', or remove this";
+        at.warn("policy.idle_ladder", "no crawler is on the ladder", help);
     }
     let enforcement = Enforcement {
-        at: Spot::from(fields.take("mode").as_ref().unwrap_or(&fields.at)),
+        at: fields.take("mode").as_ref().unwrap_or(&fields.at).node.spot,
         mode: Mode::from_word(mode).unwrap_or(Mode::Log),
         ladder: is_on_ladder.then_some(ladder),
         breaker: breaker(fields, is_on_ladder),
-        crawl_delay: fields.find("crawl_delay"),
-        overrides: overrides::read(fields, names),
+        crawl_delay: fields.get("crawl_delay"),
+        overrides: overrides(fields, names),
         rate_limits: rate_limits::read(fields, robots_txt.source, names),
-        quiet: overrides::quiet(fields, names),
-        people_first: fields.read("people_first", people_first::read).map(Arc::new),
+        quiet: quiet(fields, names),
+        people_first: fields.within("people_first", PeopleFirst::read).map(Arc::new),
         block: block::read(&fields.section("block")),
         star_binds: fields.each("star_binds", star_binds),
         // There is no `throttle`: an impostor has promised no pace.
-        impostors: fields.find("impostors"),
+        impostors: fields.get("impostors"),
         block_confirmed_search: fields.get("block_confirmed_search"),
         grace: fields.get("grace"),
-        other_forms: fields.find("other_forms"),
+        other_forms: fields.get("other_forms"),
     };
     warn_of_idle_impostors(&enforcement, fields);
     if !fields.get::<bool>("allow_block_all") {
@@ -94,13 +95,16 @@ pub(super) fn read(fields: &Fields<'_>, robots_txt: &RobotsTxt, names: &Names<'_
 
 /// The breaker. It is off by default, but on the ladder: an operator who writes `mode: block` means it.
 fn breaker(fields: &Fields<'_>, is_on_ladder: bool) -> Option<Breaker> {
-    let at = fields.take("breaker");
-    let is_on = at.as_ref().map_or(is_on_ladder, |at| !at.node.is_text("off"));
-    if let Some(at) = at.filter(|at| is_on && !at.is_map()) {
-        let help = "write off, or for example { share: 50%, pause: 10m }";
-        at.refuse("neither off nor a mapping", help);
+    match fields.take("breaker") {
+        None => is_on_ladder.then(Breaker::default),
+        Some(at) if at.node.is_text("off") => None,
+        Some(at) if at.is_map() => at.fields().map(|fields| Breaker::read(&fields)),
+        Some(at) => {
+            let help = "write off, or for example { share: 50%, pause: 10m }";
+            at.refuse("neither off nor a mapping", help);
+            Some(Breaker::default())
+        }
     }
-    is_on.then(|| ladder::breaker(&fields.section("breaker")))
 }
 
 fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>) {
@@ -111,7 +115,7 @@ fn warn_of_idle_impostors(enforcement: &Enforcement, fields: &Fields<'_>) {
     {
         let message = "'impostors' has no effect: the mode is off, so no request is judged";
         let help = "set 'mode: log', or remove 'impostors'";
-        fields.at.add(Diagnostic::warning("policy.idle_impostors", message).help(help));
+        fields.at.warn("policy.idle_impostors", message, help);
     }
 }
 
@@ -148,6 +152,103 @@ fn refuse_to_block_every_crawler(
         let help = "add 'allow_block_all: true' here if that is meant, or set 'mode: log'";
         at.add(Diagnostic::error("policy.blocks_everybody", message).help(help));
     }
+}
+
+section! {
+    /// How a crawler climbs and comes down.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Ladder: LADDER {
+        pub(crate) period: Duration,
+        pub(crate) share: Share,
+        pub(crate) min_violations: u64,
+        pub(crate) throttle: Pace,
+    }
+}
+
+section! {
+    /// When refusing stops, because far more would be refused than intended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Breaker: BREAKER {
+        pub(crate) share: Share,
+        pub(crate) min_requests: u64,
+        pub(crate) window: Duration,
+        pub(crate) pause: Duration,
+    }
+}
+
+/// A mode for some crawlers.
+#[derive(Clone, Debug)]
+pub struct Override {
+    pub(crate) tokens: HashSet<ProductToken>,
+    /// Whether it names `*`, every crawler.
+    pub(crate) all: bool,
+    pub(crate) star: Option<Spot>,
+    /// The standings of a crawler in which it applies; empty is all of them.
+    pub(crate) standings: Vec<Outcome>,
+    pub(crate) mode: Mode,
+    pub(crate) until: Option<Timestamp>,
+    /// The entries of `user_agents` except `*`, with the crawlers of each.
+    pub(crate) named: Vec<Named>,
+}
+
+/// Reads the list; an override without effect is a finding.
+fn overrides(fields: &Fields<'_>, names: &Names<'_>) -> Vec<Override> {
+    let mut overrides: Vec<Override> = Vec::new();
+    for at in fields.list("overrides") {
+        let Some(one) = one_override(&at, names) else { continue };
+        if is_idle(&one, &overrides) {
+            let message = "earlier overrides name all of these";
+            let help = "the first that names a crawler wins: move this one up, or remove it";
+            at.warn("policy.idle_override", message, help);
+        }
+        overrides.push(one);
+    }
+    overrides
+}
+
+/// Whether earlier overrides name all crawlers of this one. An earlier override for some standings
+/// covers only a later one for the same standings, and one that ends covers none.
+fn is_idle(one: &Override, earlier: &[Override]) -> bool {
+    let covers = |before: &&Override| {
+        before.standings.is_empty()
+            || (!one.standings.is_empty()
+                && one.standings.iter().all(|outcome| before.standings.contains(outcome)))
+    };
+    let before = || earlier.iter().filter(|before| before.until.is_none()).filter(covers);
+    let is_taken = |token| before().any(|before| before.tokens.contains(token));
+    before().any(|before| before.all)
+        || (!one.all && !one.tokens.is_empty() && one.tokens.iter().all(is_taken))
+}
+
+fn one_override(at: &At<'_>, names: &Names<'_>) -> Option<Override> {
+    let fields = at.fields()?;
+    let user_agents = fields.require("user_agents", "write for example [set:ai]");
+    let mode = fields.required("mode", "write off, log, throttle or block", Mode::read);
+    let selected = names.selected(&user_agents?.items());
+    let tokens = selected.tokens();
+    let Selected { star, named } = selected;
+    let (standings, until) = (fields.get("standing"), fields.get("until"));
+    Some(Override { tokens, all: star.is_some(), star, standings, mode: mode?, until, named })
+}
+
+/// Crawlers without alerts.
+#[derive(Clone, Debug)]
+pub struct Quiet {
+    pub(crate) tokens: HashSet<ProductToken>,
+    /// Whether it names `*`, every crawler.
+    pub(crate) all: bool,
+    pub(crate) until: Option<Timestamp>,
+}
+
+fn quiet(fields: &Fields<'_>, names: &Names<'_>) -> Vec<Quiet> {
+    let one_quiet = |at: &At<'_>| {
+        let fields = at.fields()?;
+        let user_agents = fields.require("user_agents", "write for example [GPTBot]");
+        let selected = names.selected(&user_agents.map(|at| at.items()).unwrap_or_default());
+        let (tokens, all) = (selected.tokens(), selected.star.is_some());
+        Some(Quiet { tokens, all, until: fields.get("until") })
+    };
+    fields.each("quiet", one_quiet)
 }
 
 #[cfg(test)]

@@ -11,52 +11,41 @@ use ipnet::IpNet;
 
 use crate::{base::product_token::ProductToken, rules::crawlers::Crawler};
 
-use super::{names::Names, shape::At};
+use super::{fields::section, names::Names, shape::At};
 
 const DNS_PORT: u16 = 53;
 
-/// The `evidence` section: the evidence that tells crawlers from impostors.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Evidence {
-    /// The crawlers to check; `None` is all (default).
-    pub(crate) user_agents: Option<HashSet<ProductToken>>,
-    pub(crate) ip_ranges: bool,
-    pub(crate) reverse_dns: bool,
-    pub(crate) signatures: bool,
-    pub(crate) folder: Option<PathBuf>,
-    pub(crate) refresh: Duration,
-    pub(crate) name_servers: Vec<SocketAddr>,
-    pub(crate) certificate_authorities: Option<PathBuf>,
-    pub(crate) allow_addresses: Vec<IpNet>,
+section! {
+    /// The `evidence` section: the evidence that tells crawlers from impostors.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Evidence(names: &Names<'_>) {
+        /// The crawlers to check; `None` is all (default).
+        pub(crate) user_agents: Option<HashSet<ProductToken>> = read(|at| named(at, names)),
+        pub(crate) ip_ranges: bool,
+        pub(crate) reverse_dns: bool,
+        pub(crate) signatures: bool,
+        pub(crate) folder: Option<PathBuf>,
+        pub(crate) refresh: Duration,
+        pub(crate) name_servers: Vec<SocketAddr> = each(name_server),
+        pub(crate) certificate_authorities: Option<PathBuf>,
+        pub(crate) allow_addresses: Vec<IpNet>,
+    }
 }
 
 impl Evidence {
-    /// Whether any evidence about any crawler is collected.
     pub(crate) fn is_collected(&self) -> bool {
         (self.ip_ranges || self.reverse_dns || self.signatures)
             && self.user_agents.as_ref().is_none_or(|some| !some.is_empty())
     }
 
-    /// Whether evidence about this crawler is collected.
     pub(crate) fn is_about(&self, crawler: &Crawler) -> bool {
         self.user_agents.as_ref().is_none_or(|some| some.contains(crawler.product_token()))
     }
 }
 
-pub(super) fn read(at: Option<&At<'_>>, names: &Names<'_>) -> Option<Evidence> {
-    let fields = at?.fields()?;
-    let selected = fields.take("user_agents").map(|at| names.selected(&at.items()));
-    Some(Evidence {
-        user_agents: selected.filter(|one| one.star.is_none()).map(|one| one.tokens()),
-        ip_ranges: fields.get("ip_ranges"),
-        reverse_dns: fields.get("reverse_dns"),
-        signatures: fields.get("signatures"),
-        folder: fields.find("folder"),
-        refresh: fields.get("refresh"),
-        name_servers: fields.each("name_servers", name_server),
-        certificate_authorities: fields.find("certificate_authorities"),
-        allow_addresses: fields.all("allow_addresses"),
-    })
+fn named(at: &At<'_>, names: &Names<'_>) -> Option<HashSet<ProductToken>> {
+    let selected = names.selected(&at.items());
+    selected.star.is_none().then(|| selected.tokens())
 }
 
 /// Reads an address, with a port unless it is [`DNS_PORT`].

@@ -10,43 +10,41 @@ use ipnet::IpNet;
 use jiff::Timestamp;
 
 use crate::{
-    base::diagnostic::Diagnostic,
-    formats::robots::{Access, Steps},
-    rules::{
-        crawlers::{Class, Kind, Outcome},
-        keys::{self, Absent, Section, Shape},
-    },
+    base::{diagnostic::Diagnostic, escape::shown, text::Word},
+    formats::robots::{Pace, Steps},
+    rules::keys::{self, Absent, Section, Shape},
 };
 
 use super::{
-    duration,
-    findings::Sink,
+    findings::{Sink, closest, contained},
     shape::{At, join},
-    size,
-    spelling::{closest, contained},
-    yaml::{Key, Node, Value},
+    units::{self, Share},
+    yaml::{Key, Node, Spot, Value},
 };
 
 /// What stands for a section that is not there.
-static NOTHING: Node = Node { value: Value::Null, line: 0, column: 0 };
+static NOTHING: Node = Node { value: Value::Null, spot: Spot { line: 0, column: 0 } };
 
 /// The entries of a mapping, taken by name.
 pub(super) struct Fields<'n> {
-    /// The mapping itself.
     pub(super) at: At<'n>,
     section: &'static Section,
     entries: &'n [(Key, Node)],
+    /// Whether the value is that of the first key, in place of a mapping.
+    is_short: bool,
 }
 
 impl<'n> At<'n> {
-    /// The entries of a mapping, each key one of the section.
+    /// The entries of a mapping, each key one of the section. Where the table has another shape beside the
+    /// section, any other value stands for that of the first key.
     pub(super) fn fields(&self) -> Option<Fields<'n>> {
-        let entries = self.nodes()?;
+        let is_short = !self.is_map() && matches!(self.shape, Shape::Either(_));
+        let entries = if is_short { &[] } else { self.nodes()? };
         let section = section_of(self.shape);
         for (key, _) in entries.iter().filter(|(key, _)| !section.has(&key.text)) {
-            self.sink.push(unknown_key(&self.path, key, section));
+            self.sink.push_at(key.spot, unknown_key(&self.path, &key.text, section));
         }
-        Some(Fields { at: self.clone(), section, entries })
+        Some(Fields { at: self.clone(), section, entries, is_short })
     }
 }
 
@@ -54,11 +52,71 @@ fn section_of(shape: &Shape) -> &'static Section {
     shape.sections().first().expect("readers ask for keys where the table has a section")
 }
 
+/// What a section has under a key: a setting, one that may be absent, a list of them, or a section.
+pub(super) trait Entry: Sized {
+    fn of(fields: &Fields<'_>, key: &str) -> Self;
+}
+
+impl<T: Setting> Entry for T {
+    fn of(fields: &Fields<'_>, key: &str) -> Self {
+        fields.get_with(key, T::read)
+    }
+}
+
+impl<T: Setting> Entry for Option<T> {
+    fn of(fields: &Fields<'_>, key: &str) -> Self {
+        fields.read(key, T::read)
+    }
+}
+
+impl<T: Setting> Entry for Vec<T> {
+    fn of(fields: &Fields<'_>, key: &str) -> Self {
+        fields.each(key, T::read)
+    }
+}
+
+/// A section whose fields have the names of its keys. The table of keys says what each is for, and what
+/// stands for it if it is absent. `key: Type = each(read)` reads the key with that method of [`Fields`].
+/// With its table, `Name: TABLE`, the struct has the section's defaults.
+macro_rules! section {
+    (
+        $(#[$of_all:meta])*
+        pub struct $name:ident $(: $table:ident)? $(($with:ident: $of:ty))? {
+            $($(#[$of_one:meta])* $vis:vis $key:ident: $type:ty $(= $how:ident($read:expr))?,)+
+        }
+    ) => {
+        $(#[$of_all])*
+        pub struct $name { $($(#[$of_one])* $vis $key: $type,)+ }
+
+        impl $name {
+            pub(in crate::rules::policy) fn read(
+                fields: &crate::rules::policy::fields::Fields<'_>,
+                $($with: $of)?
+            ) -> Self {
+                Self { $($key: section!(@value fields, $key $(, $how($read))?)),+ }
+            }
+        }
+
+        $(
+            impl Default for $name {
+                fn default() -> Self {
+                    crate::rules::policy::fields::defaults(&crate::rules::keys::$table, Self::read)
+                }
+            }
+        )?
+    };
+    (@value $fields:ident, $key:ident) => { $fields.get(stringify!($key)) };
+    (@value $fields:ident, $key:ident, $how:ident($read:expr)) => {
+        $fields.$how(stringify!($key), $read)
+    };
+}
+pub(super) use section;
+
 /// What `read` makes of a section without entries: the default of each key.
 pub(super) fn defaults<T>(section: &'static Section, read: impl FnOnce(&Fields<'_>) -> T) -> T {
     let (sink, shape) = (Sink::default(), &Shape::Boolean);
     let at = At { node: &NOTHING, path: String::new(), shape, sink: &sink };
-    read(&Fields { at, section, entries: &[] })
+    read(&Fields { at, section, entries: &[], is_short: false })
 }
 
 impl<'n> Fields<'n> {
@@ -71,22 +129,22 @@ impl<'n> Fields<'n> {
         At { node, path, shape, sink: self.at.sink }
     }
 
-    /// The value of `key`, if there is one.
     pub(super) fn take(&self, key: &str) -> Option<At<'n>> {
         debug_assert!(self.section.has(key), "{key} is no key of {}", self.section.path);
+        if self.is_short {
+            let first = self.section.keys.first().filter(|first| first.name == key)?;
+            return Some(At { shape: &first.shape, ..self.at.clone() });
+        }
         let (_, node) = self.entries.iter().find(|(k, _)| k.text == key)?;
         Some(self.value(key, node))
     }
 
-    /// The entries of the section under `key`. One that is absent or no mapping has none, so each of its
-    /// keys has its default. It is a finding if the table has no other shape for the key.
+    /// The entries of the section under `key`. One that is absent, or of another type, has none, so each of
+    /// its keys has its default.
     pub(super) fn section(&self, key: &str) -> Self {
-        let is_choice = matches!(self.key(key).shape, Shape::Either(_));
-        let found = self.take(key).filter(|at| at.is_map() || !is_choice);
-        let found = found.and_then(|at| at.fields());
-        found.unwrap_or_else(|| {
+        self.read(key, At::fields).unwrap_or_else(|| {
             let at = self.value(key, &NOTHING);
-            Self { section: section_of(at.shape), at, entries: &[] }
+            Self { section: section_of(at.shape), at, entries: &[], is_short: false }
         })
     }
 
@@ -119,9 +177,18 @@ impl<'n> Fields<'n> {
         read(&self.require(key, help)?)
     }
 
-    /// The value of `key`, as `read` reads it.
     pub(super) fn read<T>(&self, key: &str, read: impl FnOnce(&At<'n>) -> Option<T>) -> Option<T> {
         read(&self.take(key)?)
+    }
+
+    /// What `read` makes of the section, for a key that says something only with others.
+    pub(super) fn by<T>(&self, _key: &str, read: impl FnOnce(&Self) -> T) -> T {
+        read(self)
+    }
+
+    /// What `read` makes of the section under `key`, if there is one.
+    pub(super) fn within<T>(&self, key: &str, read: impl FnOnce(&Self) -> T) -> Option<T> {
+        self.read(key, |at| Some(read(&at.fields()?)))
     }
 
     /// The items of the list `key`, or of its default in the table, as `read` reads them.
@@ -134,14 +201,9 @@ impl<'n> Fields<'n> {
         items.iter().filter_map(read).collect()
     }
 
-    /// The setting under `key`.
-    pub(super) fn find<T: Setting>(&self, key: &str) -> Option<T> {
-        self.read(key, T::read)
-    }
-
-    /// The setting under `key`, or its default in the table.
-    pub(super) fn get<T: Setting>(&self, key: &str) -> T {
-        self.get_with(key, T::read)
+    /// What stands under `key`, or its default in the table.
+    pub(super) fn get<T: Entry>(&self, key: &str) -> T {
+        T::of(self, key)
     }
 
     /// The value of `key`, or its default in the table, as `read` reads them.
@@ -149,11 +211,6 @@ impl<'n> Fields<'n> {
         let default = || read(&At { node: &self.default(key)?, ..self.value(key, &NOTHING) });
         let found = self.take(key).and_then(|at| read(&at)).or_else(default);
         found.expect("the table has a default of this type")
-    }
-
-    /// The settings in the list `key`, or in its default in the table.
-    pub(super) fn all<T: Setting>(&self, key: &str) -> Vec<T> {
-        self.each(key, T::read)
     }
 
     fn default(&self, key: &str) -> Option<Node> {
@@ -175,20 +232,20 @@ fn scalar(text: &str) -> Node {
     Node { value, ..NOTHING }
 }
 
-fn unknown_key(path: &str, key: &Key, section: &Section) -> Diagnostic {
-    let message = format!("unknown key '{}'", join(path, &key.text));
+fn unknown_key(path: &str, key: &str, section: &Section) -> Diagnostic {
+    let message = format!("unknown key '{}'", join(path, key));
     let known = section.names();
-    let below = section.below().find(|(_, section)| section.has(&key.text));
-    let help = match (closest(&key.text, known.iter().copied()), below) {
+    let below = section.below().find(|(_, section)| section.has(key));
+    let help = match (closest(key, known.iter().copied()), below) {
         (Some(name), _) => format!("did you mean '{name}'?"),
         (None, Some((name, _))) => format!("it belongs into '{name}'"),
-        (None, None) => match (section.home_of(&key.text), contained(&key.text, &known)) {
+        (None, None) => match (section.home_of(key), contained(key, &known)) {
             (Some(home), _) => format!("it belongs into '{}'", home.path),
             (None, Some(name)) => format!("did you mean '{name}'?"),
             (None, None) => format!("the keys here are {}", known.join(", ")),
         },
     };
-    Diagnostic::error("policy.unknown_key", message).at(key.line, key.column).help(help)
+    Diagnostic::error("policy.unknown_key", message).help(help)
 }
 
 pub(super) trait Setting: Sized {
@@ -196,20 +253,12 @@ pub(super) trait Setting: Sized {
     fn read(at: &At<'_>) -> Option<Self>;
 }
 
-/// Types whose values are the words of the table.
-macro_rules! by_word {
-    ($($type:ty),+ $(,)?) => {$(
-        impl crate::rules::policy::fields::Setting for $type {
-            fn read(at: &crate::rules::policy::shape::At<'_>) -> Option<Self> {
-                let word = at.word()?;
-                Some(Self::from_word(word).expect("the table has the words of the type"))
-            }
-        }
-    )+};
+/// One of the words that the table has.
+impl<W: Word> Setting for W {
+    fn read(at: &At<'_>) -> Option<Self> {
+        Some(Self::named(at.word()?).expect("the table has the words of the type"))
+    }
 }
-pub(super) use by_word;
-
-by_word!(Access, Class, Kind, Outcome);
 
 /// Whole numbers, and sizes in octets.
 macro_rules! numbers {
@@ -218,7 +267,7 @@ macro_rules! numbers {
             fn read(at: &At<'_>) -> Option<Self> {
                 match at.shape {
                     Shape::Integer(least, most) => at.integer(*least..=*most)?.try_into().ok(),
-                    _ => at.measure(("size", "2GiB"), size::parse)?.try_into().ok(),
+                    _ => at.measure(("size", "2GiB"), units::size)?.try_into().ok(),
                 }
             }
         }
@@ -235,7 +284,10 @@ impl Setting for &'static str {
 
 impl Setting for bool {
     fn read(at: &At<'_>) -> Option<Self> {
-        at.boolean()
+        match at.node.value {
+            Value::Bool(is) => Some(is),
+            _ => at.mistyped("true or false"),
+        }
     }
 }
 
@@ -247,7 +299,7 @@ impl Setting for String {
 
 impl Setting for Duration {
     fn read(at: &At<'_>) -> Option<Self> {
-        at.measure(("time", "30s"), duration::parse)
+        at.measure(("time", "30s"), units::duration)
     }
 }
 
@@ -299,4 +351,50 @@ impl Setting for IpNet {
         }
         parsed
     }
+}
+
+impl Setting for Share {
+    fn read(at: &At<'_>) -> Option<Self> {
+        let message = match &at.node.value {
+            Value::Integer(n) => format!("{n} has no '%'"),
+            Value::Float(n) => format!("{n} has no '%'"),
+            _ => {
+                let text = at.text()?;
+                match Self::parse(text) {
+                    Some(share) => return Some(share),
+                    None => format!("'{}' is not a share", shown(text)),
+                }
+            }
+        };
+        at.refused(message, "write a percentage from 0.1% to 100%, for example 10%")
+    }
+}
+
+impl Setting for Pace {
+    fn read(at: &At<'_>) -> Option<Self> {
+        let message = match &at.node.value {
+            Value::Integer(n) => format!("{n} is not a pace"),
+            Value::Float(n) => format!("{n} is not a pace"),
+            _ => {
+                let text = at.text()?;
+                match Self::parse(text) {
+                    Some(pace) => return Some(pace),
+                    None if is_too_fast(text) => {
+                        format!("'{}' is faster than a thousand requests a second", shown(text))
+                    }
+                    None => format!("'{}' is not a pace", shown(text)),
+                }
+            }
+        };
+        at.refused(message, "write requests and a time, for example 1/10s or 10/1m")
+    }
+}
+
+/// Whether it would be a pace with fewer requests.
+fn is_too_fast(text: &str) -> bool {
+    text.split_once('/').is_some_and(|(requests, time)| {
+        let is_number = requests.bytes().all(|b| b.is_ascii_digit());
+        let is_some = requests.bytes().any(|b| b != b'0');
+        is_number && is_some && Pace::parse(&format!("1/{time}")).is_some()
+    })
 }

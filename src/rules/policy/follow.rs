@@ -11,10 +11,7 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    base::{
-        diagnostic::Diagnostic,
-        escape::{hex, shown},
-    },
+    base::escape::{hex, shown},
     rules::crawlers::{Catalogue, Followed, accepted_names},
 };
 
@@ -64,7 +61,7 @@ impl Following {
 /// Reads the lists of the section `catalogue`. `database` is the file of the records.
 pub(super) fn read(fields: &Fields<'_>, database: Option<&Path>) -> Option<Following> {
     let mut lists: Vec<FollowedList> = Vec::new();
-    let folder = fields.find("folder");
+    let folder: Option<PathBuf> = fields.get("folder");
     for at in fields.take("follow")?.elements() {
         let Some(fields) = at.fields() else { continue };
         let help = "write 'format: ai-robots-json', the form of robots.json of ai.robots.txt";
@@ -154,7 +151,7 @@ fn warn(at: &At<'_>, file: &Path, error: &str) {
     let file = shown(file.display().to_string());
     let message = format!("'{file}' can't be read, so its crawlers are left out: {error}");
     let help = "run this as the user of the server, or delete the file: the next fetch writes it";
-    at.add(Diagnostic::warning("policy.followed_copy", message).help(help));
+    at.warn("policy.followed_copy", message, help);
 }
 
 fn note_pending(at: &At<'_>, catalogue: &Catalogue) {
@@ -166,10 +163,9 @@ fn note_pending(at: &At<'_>, catalogue: &Catalogue) {
     let shown = shown(names.join(", "));
     let message = format!("{} of followed lists are never refused: {shown}", names.len());
     let help = "'beadle crawlers accept NAME…' enforces the rules for them";
-    at.add(Diagnostic::note("policy.pending_crawlers", message).help(help));
+    at.note("policy.pending_crawlers", message, help);
 }
 
-/// The names of crawlers in a policy, in lower case.
 fn collect(node: &Node, is_name: bool, found: &mut HashSet<String>) {
     match &node.value {
         Value::Text(text) if is_name => {

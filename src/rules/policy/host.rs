@@ -1,17 +1,20 @@
 //! A host of a site.
 
-use std::{borrow::Cow, fmt, net::Ipv6Addr};
+use std::{borrow::Cow, net::Ipv6Addr};
+
+use derive_more::Display;
 
 use crate::base::escape::shown;
 
 use super::shape::At;
 
-/// A host of a site.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// A host of a site, shown as the policy writes it.
+#[derive(Clone, Debug, Display, PartialEq, Eq, Hash)]
 pub enum Host {
     /// Exactly this host; with a port, `example.com:8443` or `[::1]:8443`.
     Exact(String),
     /// `*.example.com`: every host below `example.com`. Stored without the star, with the dot.
+    #[display("*{_0}")]
     Below(String),
 }
 
@@ -21,16 +24,6 @@ impl Host {
         match self {
             Self::Exact(host) => host,
             Self::Below(suffix) => suffix.trim_start_matches('.'),
-        }
-    }
-}
-
-/// As the policy writes it.
-impl fmt::Display for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Exact(host) => f.write_str(host),
-            Self::Below(suffix) => write!(f, "*{suffix}"),
         }
     }
 }

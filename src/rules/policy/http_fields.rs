@@ -7,10 +7,8 @@ use super::shape::At;
 /// Names in lower case with their values, in the policy's order.
 pub(super) type HttpFields = Vec<(String, String)>;
 
-pub(super) struct Fault {
-    pub(super) why: &'static str,
-    pub(super) help: &'static str,
-}
+/// Why a field can't be set, and the repair.
+pub(super) type Fault = (&'static str, &'static str);
 
 /// Reads a mapping of names to values: tokens (RFC 9110 §5.1) and printable ASCII (§5.5). `fault`
 /// finds what is wrong with a name, in lower case, or its value.
@@ -21,17 +19,17 @@ pub(super) fn read(at: &At<'_>, fault: impl Fn(&str, &str) -> Option<Fault>) -> 
         let Some(text) = value.as_written() else { continue };
         let fault = if !is_token(&name) {
             let why = "it is no name of a field";
-            Some(Fault { why, help: "write letters, digits and hyphens, such as X-Outside-Url" })
+            Some((why, "write letters, digits and hyphens, such as X-Outside-Url"))
         } else if fields.iter().any(|(other, _)| *other == name) {
             let why = "it stands here twice";
-            Some(Fault { why, help: "keep one line; a comma joins the items of a list" })
+            Some((why, "keep one line; a comma joins the items of a list"))
         } else {
             fault(&name, &text)
         };
         let is_value = !text.is_empty()
             && text.trim() == text
             && text.bytes().all(|b| matches!(b, b' '..=b'~'));
-        if let Some(Fault { why, help }) = fault {
+        if let Some((why, help)) = fault {
             value.refuse(format!("'{}' can't be set: {why}", shown(&key.text)), help);
         } else if is_value {
             fields.push((name, text));
@@ -66,7 +64,7 @@ pub(super) fn of_refusal(at: &At<'_>) -> HttpFields {
 }
 
 fn fault(name: &str, value: &str) -> Option<Fault> {
-    let (why, help) = match name {
+    Some(match name {
         "connection" | "content-length" | "keep-alive" | "proxy-connection" | "te" | "trailer"
         | "transfer-encoding" | "upgrade" => {
             ("it frames the message or rules the connection, which Beadle does", "remove it")
@@ -100,11 +98,10 @@ fn fault(name: &str, value: &str) -> Option<Fault> {
             "write for example '<https://www.example.com/license.xml>; rel=\"license\"'",
         ),
         _ => return None,
-    };
-    Some(Fault { why, help })
+    })
 }
 
-const FOR_CACHES: (&str, &str) = (
+const FOR_CACHES: Fault = (
     "a cache could give the refusal to people",
     "remove it: each refusal has 'Cache-Control: no-store' and 'Vary: User-Agent'",
 );

@@ -6,76 +6,69 @@
 //! defaults. A policy can have other files, its catalogue and copies of lists; the caller opens them
 //! ([`read_with`]).
 //!
+//! A field without a doc is a key: the table says what it means, and its default.
+//!
 //! May use: diagnostic, escape, product_token, text, version, robots, usage, probe, robots_tag, signature,
 //! crawlers, valkey, keys.
 //! Must not know: how a request looks, what a rulebook is, any clock, file or socket.
 
 pub use self::{
-    alerts::{Alert, AlertKind, Destination, Format, WebhookUrl},
-    backend::{Backend, Balance, Health, HealthCheck, Protocol},
-    block::{Block, Piece, Slot, Template},
+    alerts::{Alert, AlertKind, Email, MailTls, WebhookUrl},
+    backend::{Backend, Health, HealthCheck, Origin},
+    block::Block,
     catalogue_file::{
         BUILT_IN as BUILT_IN_CATALOGUE, MAX_BYTES as MAX_CATALOGUE_BYTES, OtherFile,
         built_in as built_in_catalogue, built_in_file as built_in_catalogue_file,
         catalogue as catalogue_of, read_file as read_catalogue_file,
     },
-    duration::parse as duration,
-    email::{Email, MailTls},
-    enforcement::{Enforcement, default_star_binds},
+    enforcement::{Breaker, Enforcement, Ladder, Override, Quiet, default_star_binds},
     evidence::Evidence,
-    findings::Findings,
+    findings::{Findings, closest, suggestion},
     fleet::{Alone, Fleet},
     follow::{FollowedList, Following},
     host::{Host, host_in_url, split_port},
-    ladder::{Breaker, Ladder},
     mode::{Grace, Mode, OtherForms, PaceMode, Source},
     names::Named,
-    origin::Origin,
-    overrides::{Override, Quiet},
-    people_first::PeopleFirst,
-    places::{GroupPlaces, Spot},
     preferences::{Entry, Preferences, Stated},
-    rate_limits::RateLimit,
-    reader::{read, read_draft, read_with},
+    rate_limits::{PeopleFirst, RateLimit},
+    reader::{Policy, read, read_draft, read_with},
     reports::{Every, Report},
     restart::restart_findings,
-    robots_txt::{MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt},
-    sections::Policy,
+    robots_txt::{GroupPlaces, MAX_CACHE_WINDOW, REQUESTED_HOST, RobotsTxt},
     server::{
-        AccessFormat, AccessLog, Acme, Admin, CertificateFiles, Decide, Listener, Server, Tls,
-        certificate_places,
+        AccessLog, Acme, Admin, CertificateFiles, Decide, Listener, Server, Tls, certificate_places,
     },
-    share::Share,
     sites::{Site, Watch},
-    size::text as size_text,
-    spelling::{closest, suggestion},
     tag_rules::{MediaRange, StatusRange, TagRule},
     test::{Client, Expectation, Test, TestFailures},
     timeouts::{Limits, Timeouts},
-    violations::{ClickHouse, ClickHouseServer, ClientIp, Database, Log, OnDamage, Violations},
-    yaml::MAX_BYTES,
+    units::{Share, duration, size_text},
+    violations::{ClickHouse, ClickHouseServer, ClientIp, OnDamage, Violations},
+    yaml::{MAX_BYTES, Spot},
+};
+
+pub(crate) use self::{
+    alerts::{Destination, Format},
+    backend::{Balance, Protocol},
+    block::{Piece, Slot},
+    server::AccessFormat,
+    violations::{Database, Log},
 };
 
 // The file as text.
-mod findings; // everything that is wrong with a policy
-mod spelling; // corrections for misspelt words
+mod findings; // everything that is wrong with a policy, and corrections for misspelt words
 mod yaml; // bytes -> a tree with lines and columns
 
 // One value.
-mod duration; // 30s, 24h
 mod fields; // the entries of a section, by the table of keys, and the types of settings
 mod pattern; // a path pattern
-mod places; // the places of values, for findings about several of them
-mod rate; // requests in a time
 mod shape; // a node of the tree with its place and its shape
-mod share; // a percentage
+mod units; // 24h, 500MiB, 5%, 10/1m
 
 // The sections beside the sites.
-mod alerts; // the section `alerts`
+mod alerts; // the sections `alerts` and `email`
 mod catalogue_file; // the files that belong to a policy, and the built-in catalogue
-mod catalogue_source; // the key `catalogue`, and all crawlers of a policy
-mod crawler_entries; // the section `crawlers`
-mod email; // the section `email`
+mod catalogue_source; // the key `catalogue`, the section `crawlers`, and all crawlers of a policy
 mod evidence; // the section `evidence`
 mod fleet; // the section `fleet`
 mod follow; // catalogue.follow
@@ -87,21 +80,16 @@ mod violations; // the section `violations`
 
 // A site: where its requests go, and what it publishes.
 mod backend; // the origins of a site, and how requests go to them
-mod groups; // the groups of robots.txt
 mod host; // a host of a site
 mod http_fields; // fields of HTTP messages
-mod origin; // the URL of an origin
 mod preferences; // the section `preferences`
-mod robots_txt; // the section `robots_txt`
+mod robots_txt; // the section `robots_txt`, and the groups in it
 mod tag_rules; // the section `robots_tag`
 
 // A site: the treatment of violations.
 mod block; // the answer to a refused request
-mod enforcement; // the section `enforcement`
-mod ladder; // how a crawler climbs and comes down, and when refusing stops
+mod enforcement; // the section `enforcement`: ladder, breaker, exceptions by crawler
 mod mode; // off, log, throttle, block, and the source of the rules
-mod overrides; // exceptions by crawler, crawlers without alerts
-mod people_first; // when crawlers make room for people
 mod rate_limits; // how many requests crawlers may send to the origin
 
 // The tests of the whole.
@@ -111,6 +99,4 @@ mod test; // the section `tests`
 mod checks; // checks across sections
 mod reader; // the sections in order, then the checks
 mod restart; // the keys that take effect only at a start
-mod sections; // a validated policy: its sections
 mod sites; // the section `sites`
-mod size; // 500MiB, 2GiB

@@ -2,8 +2,6 @@
 
 use crate::base::text::words;
 
-use super::fields::by_word;
-
 words! {
     /// The treatment of a violation.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,8 +53,6 @@ words! {
     }
 }
 
-by_word!(Grace, Mode, OtherForms, PaceMode);
-
 words! {
     /// The source of the rules that a site publishes.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,5 +66,3 @@ words! {
         Merge = "merge",
     }
 }
-
-by_word!(Source);

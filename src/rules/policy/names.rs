@@ -12,32 +12,23 @@ use crate::{
 };
 
 use super::{
-    places::Spot,
+    findings::{closest, suggestion},
     shape::At,
-    spelling::{closest, suggestion},
-    yaml::Value,
+    yaml::{Spot, Value},
 };
 
 pub(super) struct Names<'c> {
-    catalogue: &'c Catalogue,
+    pub(super) catalogue: &'c Catalogue,
     sets: HashMap<String, Vec<ProductToken>>,
     /// Whether a probable misspelling of a known name is an error. Otherwise it is a warning.
     strict: bool,
-}
-
-/// The crawlers of one entry of `user_agents`.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Selection {
-    /// `*`: every crawler.
-    Star,
-    /// These, in the catalogue's order.
-    Tokens(Vec<ProductToken>),
 }
 
 /// An entry of `user_agents` that is not `*`.
 #[derive(Clone, Debug)]
 pub struct Named {
     pub(crate) at: Spot,
+    pub(super) written: String,
     pub(crate) tokens: Vec<ProductToken>,
 }
 
@@ -87,30 +78,26 @@ impl<'c> Names<'c> {
     pub(super) fn selected(&self, items: &[At<'_>]) -> Selected {
         let mut all = Selected::default();
         for item in items {
-            match self.select(item) {
-                Some(Selection::Star) => all.star = Some(Spot::from(item)),
-                Some(Selection::Tokens(tokens)) => {
-                    all.named.push(Named { at: Spot::from(item), tokens });
-                }
-                None => {}
+            let Some(written) = item.text() else { continue };
+            let at = item.node.spot;
+            if written.trim() == "*" {
+                all.star = Some(at);
+            } else if let Some(tokens) = self.select(written.trim(), item) {
+                all.named.push(Named { at, written: written.to_owned(), tokens });
             }
         }
         all
     }
 
     /// The crawlers of one entry; a finding if there are none.
-    pub(super) fn select(&self, at: &At<'_>) -> Option<Selection> {
-        let text = at.text()?.trim();
-        let tokens = if text == "*" {
-            return Some(Selection::Star);
-        } else if let Some(set) = text.strip_prefix("set:") {
-            self.named_set(set.trim(), at)?
+    fn select(&self, text: &str, at: &At<'_>) -> Option<Vec<ProductToken>> {
+        if let Some(set) = text.strip_prefix("set:") {
+            self.named_set(set.trim(), at)
         } else if let Some(purpose) = text.strip_prefix("purpose:") {
-            self.of_purpose(purpose_named(purpose.trim(), at)?)
+            Some(self.of_purpose(purpose_named(purpose.trim(), at)?))
         } else {
-            vec![self.token(text, at)?]
-        };
-        Some(Selection::Tokens(tokens))
+            Some(vec![self.token(text, at)?])
+        }
     }
 
     fn named_set(&self, name: &str, at: &At<'_>) -> Option<Vec<ProductToken>> {
@@ -162,13 +149,13 @@ impl<'c> Names<'c> {
         if let Some(names) = self.names_in_a_row(name) {
             let message = format!("'{}' is one name; it looks like a list of names", shown(name));
             let help = format!("write an entry for each: {names}");
-            at.add(Diagnostic::warning("policy.list_name", message).help(help));
+            at.warn("policy.list_name", message, help);
             return Some(token);
         }
         if !is_findable(name) {
             let message = format!("'{}' looks like a part of a browser's User-Agent", shown(name));
             let help = "its rules are published but can't be enforced; name a product token";
-            at.add(Diagnostic::warning("policy.unfindable_name", message).help(help));
+            at.warn("policy.unfindable_name", message, help);
             return Some(token);
         }
         let message = format!("no crawler named '{}' is known", shown(name));
@@ -176,7 +163,7 @@ impl<'c> Names<'c> {
         if let Some(tokens) = self.tokens_of(name) {
             let message = format!("{message}: it is an operator or a product");
             let help = format!("write the names of its crawlers: {tokens} ({own})");
-            at.add(Diagnostic::warning("policy.unknown_crawler", message).help(help));
+            at.warn("policy.unknown_crawler", message, help);
             return Some(token);
         }
         let close = self.misspelling_of(name);
@@ -206,7 +193,7 @@ impl<'c> Names<'c> {
                 crawler.product_token(),
             );
             let help = "nothing to do; the operator's other crawlers do the fetching";
-            at.add(Diagnostic::note("policy.control_token", message).help(help));
+            at.note("policy.control_token", message, help);
         }
     }
 
@@ -297,7 +284,6 @@ pub(super) fn purpose(at: &At<'_>) -> Option<Purpose> {
     purpose_named(at.text()?, at)
 }
 
-/// The purpose of this name; a finding if there is none.
 fn purpose_named(name: &str, at: &At<'_>) -> Option<Purpose> {
     let found = Purpose::from_word(name);
     if found.is_none() {
@@ -311,8 +297,7 @@ fn purpose_named(name: &str, at: &At<'_>) -> Option<Purpose> {
     found
 }
 
-/// The tokens in order, each once.
-pub(super) fn distinct(tokens: Vec<ProductToken>) -> Vec<ProductToken> {
+fn distinct(tokens: Vec<ProductToken>) -> Vec<ProductToken> {
     let mut seen = std::collections::HashSet::with_capacity(tokens.len());
     tokens.into_iter().filter(|token| seen.insert(token.clone())).collect()
 }

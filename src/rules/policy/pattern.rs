@@ -42,7 +42,7 @@ pub(super) fn read<'t>(at: &At<'t>) -> Option<&'t str> {
     if text.trim_end_matches('$').contains('$') {
         let message = format!("a '$' inside '{}' stands for itself", shown(text));
         let help = "write it last to anchor the end, or as %24 for the character itself";
-        at.add(Diagnostic::warning("policy.inner_dollar", message).help(help));
+        at.warn("policy.inner_dollar", message, help);
     }
     Some(text)
 }

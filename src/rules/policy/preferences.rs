@@ -2,7 +2,7 @@
 //! (draft-ietf-aipref-vocab, draft-ietf-aipref-attach).
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken},
+    base::{escape::shown, product_token::ProductToken},
     formats::{
         robots::{Directive, Record, Rule},
         usage::{Carrier, Category, Preference, Statement},
@@ -10,7 +10,12 @@ use crate::{
 };
 
 use super::{
-    fields::Fields, mode::Source, names::Names, pattern, places::Spot, shape::At, yaml::Value,
+    fields::Fields,
+    mode::Source,
+    names::Names,
+    pattern,
+    shape::At,
+    yaml::{Spot, Value},
 };
 
 /// What a site says about the use of its content.
@@ -144,8 +149,7 @@ pub(super) fn read(fields: &Fields<'_>, source: Source, names: &Names<'_>) -> Pr
     if let Some(at) = fields.take("preferences").filter(|_| source == Source::Origin) {
         let message =
             "said in responses alone: 'source: origin' takes the origin's robots.txt as it is";
-        let finding = Diagnostic::note("policy.fields_alone", message);
-        at.add(finding.help("write 'source: merge' to add the lines to it"));
+        at.note("policy.fields_alone", message, "write 'source: merge' to add the lines to it");
     }
     let tdm = fields.take("tdm");
     let tdm_switch = match tdm.as_ref().map(|at| &at.node.value) {
@@ -181,7 +185,7 @@ fn entry(at: &At<'_>, names: &Names<'_>) -> Option<Entry> {
     let paths = fields.each("paths", path);
     let selected = fields.take("user_agents").map(|at| names.selected(&at.items()));
     let tokens = selected.filter(|one| one.star.is_none()).map(|one| one.tokens());
-    Some(Entry { tokens, paths, statement, spot: Spot::from(at) })
+    Some(Entry { tokens, paths, statement, spot: at.node.spot })
 }
 
 pub(super) fn preference(at: &At<'_>) -> Option<Preference> {
@@ -234,7 +238,7 @@ fn refuse_contradictions(items: &[At<'_>], entries: &[Entry]) {
             };
             let category = Category::ALL.into_iter().find(differs);
             if let (true, true, Some(category)) = (is_same_path, is_same_crawler, category)
-                && let Some(item) = items.iter().find(|item| item.node.line == later.spot.line)
+                && let Some(item) = items.iter().find(|item| item.node.spot.line == later.spot.line)
             {
                 let (category, line) = (category.as_str(), earlier.spot.line);
                 let message = format!("'{category}' is said differently in line {line}");

@@ -1,4 +1,5 @@
-//! The `rate_limits` of an enforcement: how many requests crawlers may send to the origin.
+//! The `rate_limits` of an enforcement, how many requests crawlers may send to the origin, and its
+//! `people_first`, when they make room for people.
 
 use std::{collections::HashSet, fmt, time::Duration};
 
@@ -7,15 +8,17 @@ use jiff::Timestamp;
 use crate::{
     base::{escape::shown, product_token::ProductToken},
     formats::robots::{self, Pace},
+    rules::crawlers::Purpose,
 };
 
 use super::{
-    fields::{Fields, Setting},
+    fields::{Fields, Setting, section},
     mode::{PaceMode, Source},
-    names::Names,
-    places::Spot,
+    names::{Names, purpose},
     shape::At,
     tag_rules,
+    units::Share,
+    yaml::Spot,
 };
 
 const HELP: &str = "write requests and a time, for example 1/10s or 10/1m, or how many may be at the \
@@ -78,7 +81,6 @@ impl RateLimit {
     }
 }
 
-/// The requests and the seconds of a pace, in lowest terms.
 fn lowest_terms(pace: Pace) -> (u64, u64) {
     let (requests, seconds) = (u64::from(pace.requests()), pace.per().as_secs());
     let (mut divisor, mut rest) = (requests, seconds);
@@ -116,7 +118,7 @@ pub(super) fn read(fields: &Fields<'_>, source: Source, names: &Names<'_>) -> Ve
 fn rate_limit(at: &At<'_>, source: Source, names: &Names<'_>) -> Option<RateLimit> {
     let fields = at.fields()?;
     let user_agents = fields.require("user_agents", "write for example [set:ai]");
-    let concurrent = fields.find("concurrent");
+    let concurrent = fields.get("concurrent");
     let requests = match fields.take("concurrent") {
         Some(_) => fields.take("requests"),
         None => fields.require("requests", HELP),
@@ -137,8 +139,8 @@ fn rate_limit(at: &At<'_>, source: Source, names: &Names<'_>) -> Option<RateLimi
         together: fields.get("together"),
         mode: fields.get("mode"),
         is_published: fields.get("publish"),
-        until: fields.find("until"),
-        at: Spot::from(at),
+        until: fields.get("until"),
+        at: at.node.spot,
     };
     refuse_vain_wait(&limit, &fields);
     if limit.is_published {
@@ -190,6 +192,23 @@ fn refuse_control_token(at: &At<'_>, names: &Names<'_>) {
         let help = "name the operator's crawlers that fetch pages, or a purpose";
         at.refuse_as("policy.control_limit", message, help);
     }
+}
+
+section! {
+    /// When crawlers make room for people.
+    #[derive(Clone, Debug)]
+    pub struct PeopleFirst {
+        pub(crate) latency: Option<Duration>,
+        pub(crate) errors: Share,
+        pub(crate) crawlers_at_once: Option<u32>,
+        pub(crate) wait: Duration,
+        pub(crate) order: Vec<Purpose> = each(purpose),
+        pub(crate) status: u16 = get_with(status),
+    }
+}
+
+fn status(at: &At<'_>) -> Option<u16> {
+    at.number("does not tell a crawler to come back later", "use 503 or 429")
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::{
-    alerts::{Alert, Destination},
-    email,
+    alerts::{self, Alert, Destination},
     fields::Fields,
     shape::At,
     sites::Site,
@@ -78,7 +77,7 @@ fn report(at: &At<'_>, sites: &[Site]) -> Option<Vec<Report>> {
     let to = fields.require("to", "name the addresses that get the report");
     let site = |at: &At<'_>| Some(known_site(at.text()?, at, sites)?.name().to_owned());
     let of = fields.each("sites", site);
-    let report = Report { every: every?, to: email::addresses(&to?), site: None };
+    let report = Report { every: every?, to: alerts::addresses(&to?), site: None };
     Some(match of.as_slice() {
         [] => vec![report],
         of => of.iter().map(|one| Report { site: Some(one.clone()), ..report.clone() }).collect(),

@@ -4,11 +4,11 @@ use crate::base::diagnostic::Diagnostic;
 
 use super::{
     fleet::Fleet,
-    sections::Policy,
+    reader::Policy,
     server::Server,
     timeouts::Timeouts,
     violations::Violations,
-    yaml::{self, Node, Value},
+    yaml::{self, Node, Spot, Value},
 };
 
 /// A finding for each key whose value differs from the one `in_force` and takes effect only at a
@@ -22,10 +22,10 @@ pub fn restart_findings(in_force: &Policy, next: &Policy, text: &[u8]) -> Vec<Di
     }
     let root = yaml::read(text).ok();
     let finding = |key: &&str| {
-        let (line, column) = root.as_ref().and_then(|root| place(root, key)).unwrap_or_default();
+        let at = root.as_ref().and_then(|root| place(root, key)).unwrap_or_default();
         let message = format!("{key}: a change of this key needs a restart");
         Diagnostic::error("policy.restart_needed", message)
-            .at(line, column)
+            .at(at.line, at.column)
             .help("restart, or take the change back")
     };
     keys.iter().map(finding).collect()
@@ -77,12 +77,12 @@ fn fleet(old: Option<&Fleet>, new: Option<&Fleet>) -> Vec<&'static str> {
 }
 
 /// Line and column of a key; of the section that lacks it, if the key is not there.
-fn place(root: &Node, key: &str) -> Option<(u32, u32)> {
+fn place(root: &Node, key: &str) -> Option<Spot> {
     let (mut node, mut found) = (root, None);
     for part in key.split('.') {
         let Value::Map(entries) = &node.value else { break };
         let Some((key, value)) = entries.iter().find(|(key, _)| key.text == part) else { break };
-        found = Some((key.line, key.column));
+        found = Some(key.spot);
         node = value;
     }
     found

@@ -11,8 +11,7 @@ use crate::{
 };
 
 use super::{
-    findings::Sink,
-    spelling::closest,
+    findings::{Sink, closest},
     yaml::{Key, Node, Value},
 };
 
@@ -31,7 +30,6 @@ pub(super) struct At<'n> {
     pub(super) sink: &'n Sink,
 }
 
-/// Findings about the value.
 impl At<'_> {
     /// Adds a finding; its message begins with the value's path.
     pub(super) fn add(&self, finding: Diagnostic) {
@@ -41,7 +39,17 @@ impl At<'_> {
 
     /// Adds a finding at the place of the value.
     pub(super) fn push(&self, finding: Diagnostic) {
-        self.sink.push(finding.at(self.node.line, self.node.column));
+        self.sink.push_at(self.node.spot, finding);
+    }
+
+    /// Adds a finding that is probably a mistake.
+    pub(super) fn warn(&self, code: &'static str, why: impl Into<String>, help: impl Into<String>) {
+        self.add(Diagnostic::warning(code, why).help(help));
+    }
+
+    /// Adds a finding for information.
+    pub(super) fn note(&self, code: &'static str, why: impl Into<String>, help: impl Into<String>) {
+        self.add(Diagnostic::note(code, why).help(help));
     }
 
     /// Refuses a value that the setting does not take.
@@ -49,12 +57,8 @@ impl At<'_> {
         self.refuse_as("policy.bad_value", message, help);
     }
 
-    pub(super) fn refused<T>(
-        &self,
-        message: impl AsRef<str>,
-        help: impl Into<String>,
-    ) -> Option<T> {
-        self.refused_as("policy.bad_value", message, help)
+    pub(super) fn refused<T>(&self, why: impl AsRef<str>, help: impl Into<String>) -> Option<T> {
+        self.refused_as("policy.bad_value", why, help)
     }
 
     pub(super) fn refused_as<T>(
@@ -67,7 +71,6 @@ impl At<'_> {
         None
     }
 
-    /// Refuses a value, under this code.
     pub(super) fn refuse_as(
         &self,
         code: &'static str,
@@ -88,7 +91,7 @@ impl At<'_> {
         made.map_err(|finding| self.add(finding)).ok()
     }
 
-    fn mistyped<T>(&self, expected: &str) -> Option<T> {
+    pub(super) fn mistyped<T>(&self, expected: &str) -> Option<T> {
         let found = &self.node.value;
         let help = match found {
             Value::Bool(_) | Value::Integer(_) | Value::Float(_) if expected == "text" => {
@@ -209,14 +212,6 @@ impl<'n> At<'n> {
         }
     }
 
-    pub(super) fn boolean(&self) -> Option<bool> {
-        match &self.node.value {
-            Value::Bool(b) => Some(*b),
-            _ => self.mistyped("true or false"),
-        }
-    }
-
-    /// A whole number in `range`.
     pub(super) fn integer(&self, range: RangeInclusive<i64>) -> Option<i64> {
         match &self.node.value {
             Value::Integer(n) if range.contains(n) => Some(*n),
@@ -225,6 +220,15 @@ impl<'n> At<'n> {
                 self.refused(format!("{n} is out of range"), help)
             }
             _ => self.mistyped("a whole number"),
+        }
+    }
+
+    /// One of the numbers that the table has for the value.
+    pub(super) fn number(&self, fault: &str, help: &str) -> Option<u16> {
+        let number = self.integer(100..=599)?;
+        match self.shape {
+            Shape::OneNumber(known) if known.contains(&number) => u16::try_from(number).ok(),
+            _ => self.refused(format!("{number} {fault}"), help),
         }
     }
 
@@ -277,7 +281,6 @@ impl<'n> At<'n> {
     }
 }
 
-/// The path of `key` inside `path`.
 pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{}", shown(key)) }
 }

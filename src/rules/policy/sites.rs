@@ -8,19 +8,18 @@ use crate::{
 };
 
 use super::{
-    backend::{self, Backend, path},
+    backend::{self, Backend, Origin, path},
     enforcement::{self, Enforcement},
     fields::Fields,
     host::{self, Host},
     mode::Source,
     names::Names,
-    origin::{self, Origin},
-    places::Spot,
     preferences::{self, Preferences},
     robots_txt::{self, RobotsTxt},
     shape::{At, duplicate},
     tag_rules::{self, TagRule},
     timeouts::Timeouts,
+    yaml::Spot,
 };
 
 /// Hosts that share origins, robots rules, tag rules and enforcement.
@@ -104,7 +103,7 @@ fn site(at: &At<'_>, names: &Names<'_>, timeouts: &Timeouts) -> Option<Site> {
     let watch = fields.take("watch").and_then(|at| watch(&at, of, names));
     let ((backend, reading), hosts) = (backend?, hosts?);
     Some(Site {
-        at: Spot::from(at),
+        at: at.node.spot,
         hosts,
         is_asked: false,
         default,
@@ -165,7 +164,7 @@ fn refuse_duplicate_hosts(sites: &[(At<'_>, Site)]) {
         .collect();
     if let Some((at, host)) = duplicate(&all, |(_, host)| *host) {
         let first = all.iter().find(|(_, other)| other == host);
-        let line = first.map_or(0, |(at, _)| at.node.line);
+        let line = first.map_or(0, |(at, _)| at.node.spot.line);
         at.refuse_as(
             "policy.duplicate_host",
             format!("host '{}' stands in the policy already, in line {line}", host.as_str()),
@@ -204,7 +203,7 @@ fn watch(at: &At<'_>, (hosts, is_default): (&[Host], bool), names: &Names<'_>) -
     let crawlers = names.crawlers(&fields.list("user_agents"));
     let help = "write 'url: https://www.example.com', the address that people use";
     let at = fields.require("url", help)?;
-    let url = origin::read(&at)?;
+    let url = backend::origin(&at)?;
     let watch = Watch { url, every, pages, crawlers };
     if !is_default && !watch.is_of(hosts) {
         let message = format!("'{}' is no host of this site", watch.url.host);

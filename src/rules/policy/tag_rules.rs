@@ -1,7 +1,7 @@
 //! The `robots_tag` section: the tags of answers.
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown},
+    base::{escape::shown, product_token::ProductToken},
     formats::{
         robots,
         robots_tag::{self, InvalidRule, RobotsTag, Rule, Scope},
@@ -10,12 +10,11 @@ use crate::{
 
 use super::{
     fields::Fields,
-    names::{Names, Selection},
+    findings::closest,
+    names::Names,
     pattern,
-    places::Spot,
     shape::At,
-    spelling::closest,
-    yaml::{Node, Value},
+    yaml::{Node, Spot, Value},
 };
 
 /// One entry of the `robots_tag` section.
@@ -51,15 +50,13 @@ pub(super) fn read(fields: &Fields<'_>, names: &Names<'_>) -> Vec<TagRule> {
     let all = rules.iter().fold(RobotsTag::new(), |all, rule| all.union(&rule.tag));
     let length = all.field_len();
     if length > robots_tag::MAX_BYTES {
-        at.refuse_as(
-            "policy.robots_tag_too_long",
-            format!("together the tags would have {length} bytes"),
-            format!(
-                "stay within {} bytes (draft-illyes-repext-03 section 3.1.1): use '*' instead of \
-                 many product tokens",
-                robots_tag::MAX_BYTES
-            ),
+        let message = format!("together the tags would have {length} bytes");
+        let help = format!(
+            "stay within {} bytes (draft-illyes-repext-03 section 3.1.1): use '*' instead of many \
+             product tokens",
+            robots_tag::MAX_BYTES
         );
+        at.refuse_as("policy.robots_tag_too_long", message, help);
     }
     for finding in all.unsayable_in_legacy() {
         at.add(finding);
@@ -70,14 +67,14 @@ pub(super) fn read(fields: &Fields<'_>, names: &Names<'_>) -> Vec<TagRule> {
 fn tag_rule(at: &At<'_>, names: &Names<'_>) -> Option<TagRule> {
     let fields = at.fields()?;
     let rules = fields.require("rules", "write 'rules: { \"*\": [noindex] }'");
-    let paths = fields.each("paths", |at| Some((path(at)?, Spot::from(at))));
+    let paths = fields.each("paths", |at| Some((path(at)?, at.node.spot)));
     let (paths, path_spots) = paths.into_iter().unzip();
     Some(TagRule {
         paths,
         content_types: fields.each("content_types", media_range),
         statuses: fields.each("statuses", status_range),
         tag: tag(&rules?, names),
-        spot: Spot::from(at),
+        spot: at.node.spot,
         path_spots,
     })
 }
@@ -91,12 +88,14 @@ fn tag(at: &At<'_>, names: &Names<'_>) -> RobotsTag {
     let mut tag = RobotsTag::new();
     for (key, at) in at.entries() {
         let value = Value::Text(key.text.clone());
-        let name = Node { value, line: key.line, column: key.column };
-        let scopes: Vec<Scope> = match names.select(&At { node: &name, ..at.clone() }) {
-            Some(Selection::Star) => vec![Scope::Any],
-            Some(Selection::Tokens(tokens)) => tokens.into_iter().map(Scope::Token).collect(),
-            None => continue,
-        };
+        let name = Node { value, spot: key.spot };
+        let selected = names.selected(&[At { node: &name, ..at.clone() }]);
+        if selected.star.is_none() && selected.named.is_empty() {
+            continue;
+        }
+        let tokens: Vec<ProductToken> = selected.tokens();
+        let scopes = selected.star.map(|_| Scope::Any).into_iter();
+        let scopes: Vec<Scope> = scopes.chain(tokens.into_iter().map(Scope::Token)).collect();
         for rule in at.items().iter().filter_map(rule) {
             scopes.iter().for_each(|scope| tag.add(scope.clone(), rule.clone()));
         }
@@ -120,7 +119,7 @@ fn rule(at: &At<'_>) -> Option<Rule> {
             |name| format!("did you mean '{name}'?"),
         );
         let message = format!("no crawler documents the rule '{}'", shown(text));
-        at.add(Diagnostic::warning("policy.unknown_tag_rule", message).help(help));
+        at.warn("policy.unknown_tag_rule", message, help);
     }
     Some(rule)
 }
@@ -145,7 +144,6 @@ fn value_words(kind: robots_tag::ValueKind) -> String {
     }
 }
 
-/// Reads `application/pdf` or `image/*`.
 fn media_range(at: &At<'_>) -> Option<MediaRange> {
     let is_token = |part: &str| {
         !part.is_empty()
@@ -163,7 +161,6 @@ fn media_range(at: &At<'_>) -> Option<MediaRange> {
     at.parsed(parse, "is not a media type", help)
 }
 
-/// Reads `404` or `4xx`.
 fn status_range(at: &At<'_>) -> Option<StatusRange> {
     match &at.node.value {
         Value::Integer(code @ 200..=599) => {

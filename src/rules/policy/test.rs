@@ -3,20 +3,20 @@
 use std::{net::IpAddr, time::Duration};
 
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown, text::words},
+    base::{escape::shown, text::words},
     formats::{robots::Access, usage::Preference},
     rules::crawlers::{Catalogue, Name, Outcome, SiteNames},
 };
 
 use super::{
-    duration,
-    fields::{Fields, Setting, by_word},
+    fields::{Fields, Setting, section},
+    findings::closest,
     host::{Host, split_port},
     names::Names,
     preferences,
     shape::At,
     sites::Site,
-    spelling::closest,
+    units,
     yaml::Value,
 };
 
@@ -47,17 +47,19 @@ pub enum Client {
     Standing(Outcome),
 }
 
-/// The expected parts of a decision; `None` is not compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Expectation {
-    pub(crate) access: Option<Access>,
-    pub(crate) action: Option<&'static str>,
-    pub(crate) line: Option<u32>,
-    pub(crate) reason: Option<&'static str>,
-    pub(crate) train_ai: Option<&'static str>,
-    pub(crate) search: Option<&'static str>,
-    pub(crate) robots_tag: Option<String>,
-    pub(crate) x_robots_tag: Option<String>,
+section! {
+    /// The expected parts of a decision; `None` is not compared.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Expectation {
+        pub(crate) access: Option<Access> = by(|fields| fields.get("expect")),
+        pub(crate) action: Option<&'static str>,
+        pub(crate) line: Option<u32>,
+        pub(crate) reason: Option<&'static str>,
+        pub(crate) train_ai: Option<&'static str> = read(preference),
+        pub(crate) search: Option<&'static str> = read(preference),
+        pub(crate) robots_tag: Option<String>,
+        pub(crate) x_robots_tag: Option<String>,
+    }
 }
 
 words! {
@@ -71,40 +73,32 @@ words! {
     }
 }
 
-by_word!(TestFailures);
-
-pub(super) struct Subject<'s> {
-    pub(super) names: &'s Names<'s>,
-    pub(super) catalogue: &'s Catalogue,
-    pub(super) sites: &'s [Site],
-}
-
 /// Reads the list; a test with an error is left out.
-pub(super) fn read(at: Option<&At<'_>>, subject: &Subject<'_>) -> Vec<Test> {
+pub(super) fn read(at: Option<&At<'_>>, names: &Names<'_>, sites: &[Site]) -> Vec<Test> {
     if let Some(at) = at.filter(|at| matches!(at.node.value, Value::Text(_))) {
         let help = "write a list of tests; 'test_failures: refuse' lets them refuse the policy";
         at.refuse_as("policy.wrong_type", "not a list", help);
         return Vec::new();
     }
     let items = at.map(At::elements).unwrap_or_default();
-    items.iter().filter_map(|item| test(item, subject)).collect()
+    items.iter().filter_map(|item| test(item, names, sites)).collect()
 }
 
-fn test(at: &At<'_>, subject: &Subject<'_>) -> Option<Test> {
+fn test(at: &At<'_>, names: &Names<'_>, sites: &[Site]) -> Option<Test> {
     let fields = at.fields()?;
-    let user_agent = user_agent(&fields, subject);
+    let user_agent = user_agent(&fields, names);
     let client = client(&fields);
-    let after = fields.find("after");
+    let after: Option<Duration> = fields.get("after");
     let expected = expectation(&fields);
     let help = "write a URL such as https://www.example.com/private/, or a path";
     let url = fields.require("url", help)?;
     let target = url.text()?;
-    let site = site(&fields, &url, target, subject.sites)?;
+    let site = site(&fields, &url, target, sites)?;
     let (user_agent, shown_agent) = user_agent?;
     let name = match fields.take("name") {
         Some(at) => at.text()?.trim().to_owned(),
         None => {
-            let after = after.map(|after| format!(", {} after", duration::text(after)));
+            let after = after.map(|after| format!(", {} after", units::duration_text(after)));
             format!("{shown_agent} {target}{}", after.unwrap_or_default())
         }
     };
@@ -116,13 +110,13 @@ fn test(at: &At<'_>, subject: &Subject<'_>) -> Option<Test> {
         client: client?,
         after,
         expected: expected?,
-        line: at.node.line,
-        column: at.node.column,
+        line: at.node.spot.line,
+        column: at.node.spot.column,
     })
 }
 
 /// The User-Agent, and its short name.
-fn user_agent(fields: &Fields<'_>, subject: &Subject<'_>) -> Option<(String, String)> {
+fn user_agent(fields: &Fields<'_>, names: &Names<'_>) -> Option<(String, String)> {
     match (fields.take("user_agent"), fields.take("product_token")) {
         (Some(at), None) => {
             let text = at.text()?;
@@ -132,8 +126,8 @@ fn user_agent(fields: &Fields<'_>, subject: &Subject<'_>) -> Option<(String, Str
             Some((text.to_owned(), text.to_owned()))
         }
         (None, Some(at)) => {
-            let token = subject.names.token(at.text()?.trim(), &at)?;
-            let found = sent(token.as_str(), subject.catalogue);
+            let token = names.token(at.text()?.trim(), &at)?;
+            let found = sent(token.as_str(), names.catalogue);
             if found.is_none() {
                 let message = format!("no request carries the name '{token}' alone");
                 let help = "write 'user_agent' with the whole text that the crawler sends";
@@ -153,7 +147,6 @@ fn user_agent(fields: &Fields<'_>, subject: &Subject<'_>) -> Option<(String, Str
     }
 }
 
-/// A User-Agent that claims to be this crawler.
 fn sent(token: &str, catalogue: &Catalogue) -> Option<String> {
     let Some(crawler) = catalogue.find(token) else { return Some(token.to_owned()) };
     let names = SiteNames::default();
@@ -182,20 +175,11 @@ fn client(fields: &Fields<'_>) -> Option<Client> {
 
 fn expectation(fields: &Fields<'_>) -> Option<Expectation> {
     let (at, before) = (&fields.at, fields.at.sink.count());
-    let expected = Expectation {
-        access: fields.find("expect"),
-        action: fields.find("action"),
-        line: fields.find("line"),
-        reason: fields.find("reason"),
-        train_ai: fields.read("train_ai", preference),
-        search: fields.read("search", preference),
-        robots_tag: fields.find("robots_tag"),
-        x_robots_tag: fields.find("x_robots_tag"),
-    };
+    let expected = Expectation::read(fields);
     if expected.action == Some("throttle") {
         let message = "a single request is never throttled";
         let help = "expect 'log' or 'pass'; a request is throttled if it follows another too soon";
-        at.add(Diagnostic::warning("policy.bad_test", message).help(help));
+        at.warn("policy.bad_test", message, help);
     }
     if expected != Expectation::default() {
         return Some(expected);
@@ -248,7 +232,6 @@ fn site(fields: &Fields<'_>, url: &At<'_>, target: &str, sites: &[Site]) -> Opti
     }
 }
 
-/// The host in what follows `://`, lower case.
 fn host_of(rest: &str) -> String {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);

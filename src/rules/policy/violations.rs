@@ -1,32 +1,35 @@
 //! The `violations` section: where records go, how long they are kept, and how many.
 
 use std::{
-    fmt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use derive_more::Display;
+
 use crate::base::{diagnostic::Diagnostic, escape::shown, text::words};
 
 use super::{
-    fields::{Fields, Setting, by_word},
+    fields::{Fields, Setting, section},
     shape::At,
 };
 
-/// The `violations` section: where and how long records are kept, and how many.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violations {
-    pub(crate) database: Option<Database>,
-    pub(crate) on_damage: OnDamage,
-    pub(crate) log: Option<Log>,
-    /// How long records stay in the database (default 90 days).
-    pub retention: Duration,
-    /// How large the database may become, in bytes (default 2 GiB).
-    pub max_size: u64,
-    pub(crate) queue: usize,
-    pub(crate) detail: u64,
-    pub(crate) redact_query: Vec<String>,
-    pub(crate) client_ip: ClientIp,
+section! {
+    /// The `violations` section: where and how long records are kept, and how many.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Violations {
+        pub(crate) database: Option<Database> = by(database),
+        pub(crate) on_damage: OnDamage,
+        pub(crate) log: Option<Log>,
+        /// How long records stay in the database (default 90 days).
+        pub retention: Duration,
+        /// How large the database may become, in bytes (default 2 GiB).
+        pub max_size: u64,
+        pub(crate) queue: usize,
+        pub(crate) detail: u64,
+        pub(crate) redact_query: Vec<String>,
+        pub(crate) client_ip: ClientIp,
+    }
 }
 
 impl Violations {
@@ -61,32 +64,27 @@ words! {
     }
 }
 
-by_word!(ClientIp, OnDamage);
-
 /// The destination of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Log {
-    /// Appended to a file.
+pub(crate) enum Log {
     File(PathBuf),
-    /// Standard output.
     Stdout,
 }
 
 pub(super) fn read(policy: &Fields<'_>) -> Violations {
-    let fields = policy.section("violations");
-    Violations {
-        database: database(&fields),
-        on_damage: fields.get("on_damage"),
-        log: match policy.take("violations") {
-            None => Some(Log::Stdout),
-            Some(_) => fields.find("log"),
-        },
-        retention: fields.get("retention"),
-        max_size: fields.get("max_size"),
-        queue: fields.get("queue"),
-        detail: fields.get("detail"),
-        redact_query: fields.all("redact_query"),
-        client_ip: fields.get("client_ip"),
+    let violations = Violations::read(&policy.section("violations"));
+    match policy.take("violations") {
+        None => Violations { log: Some(Log::Stdout), ..violations },
+        Some(_) => violations,
+    }
+}
+
+impl Log {
+    pub(super) fn file_mut(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Self::File(file) => Some(file),
+            Self::Stdout => None,
+        }
     }
 }
 
@@ -100,26 +98,31 @@ impl Setting for Log {
 
 /// Where records go: an SQLite file, or ClickHouse for several nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Database {
-    /// An SQLite file.
+pub(crate) enum Database {
     Sqlite(PathBuf),
     /// A ClickHouse server, with what stays on this machine.
     ClickHouse(ClickHouse),
 }
 
-/// A ClickHouse server, and what stays on this machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClickHouse {
-    pub(crate) server: ClickHouseServer,
-    pub(crate) password_file: Option<PathBuf>,
-    pub(crate) ca_file: Option<PathBuf>,
-    pub(crate) local: PathBuf,
-    pub(crate) spool: PathBuf,
-    pub(crate) spool_size: u64,
+section! {
+    /// A ClickHouse server, and what stays on this machine.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ClickHouse(server: ClickHouseServer) {
+        pub(crate) server: ClickHouseServer = by(|_| server),
+        pub(crate) password_file: Option<PathBuf>,
+        pub(crate) ca_file: Option<PathBuf>,
+        pub(crate) local: PathBuf,
+        pub(crate) spool: PathBuf,
+        pub(crate) spool_size: u64,
+    }
 }
 
 /// The address of a ClickHouse server's HTTP interface, with the database there. Has no password.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
+#[display(
+    "{}://{user}@{host}:{port}/{database}",
+    if *tls { "clickhouses" } else { "clickhouse" }
+)]
 pub struct ClickHouseServer {
     pub(crate) tls: bool,
     /// The name or address; an IPv6 address in brackets.
@@ -145,7 +148,6 @@ impl Database {
         }
     }
 
-    /// Whether both values of `violations.database` mean the same.
     pub(super) fn is_same_place(&self, other: &Self) -> bool {
         match (self.clickhouse(), other.clickhouse()) {
             (Some(old), Some(new)) => old.server == new.server,
@@ -160,15 +162,6 @@ impl Database {
             let server = old.server.clone();
             *old == ClickHouse { server, ..new.clone() }
         })
-    }
-}
-
-/// As the policy writes it, with the port.
-impl fmt::Display for ClickHouseServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { tls, host, port, user, database } = self;
-        let scheme = if *tls { "clickhouses" } else { "clickhouse" };
-        write!(f, "{scheme}://{user}@{host}:{port}/{database}")
     }
 }
 
@@ -196,14 +189,7 @@ fn database(violations: &Fields<'_>) -> Option<Database> {
         let help = "write 'violations.database: clickhouses://…', or remove 'ca_file'";
         at.refuse("clickhouse:// has no certificates to verify", help);
     }
-    Some(Database::ClickHouse(ClickHouse {
-        server,
-        password_file: fields.find("password_file"),
-        ca_file: fields.find("ca_file"),
-        local: fields.get("local"),
-        spool: fields.get("spool"),
-        spool_size: fields.get("spool_size"),
-    }))
+    Some(Database::ClickHouse(ClickHouse::read(&fields, server)))
 }
 
 /// What follows the scheme of ClickHouse, and whether it has TLS.

@@ -18,8 +18,7 @@ pub const MAX_BYTES: usize = 32 << 20;
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) value: Value,
-    pub(super) line: u32,
-    pub(super) column: u32,
+    pub(super) spot: Spot,
 }
 
 /// The value of a node, by YAML's core schema.
@@ -37,8 +36,21 @@ pub(super) enum Value {
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     pub(super) text: String,
-    pub(super) line: u32,
-    pub(super) column: u32,
+    pub(super) spot: Spot,
+}
+
+/// A line and a column of the policy file, from 1; 0 is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Spot {
+    fn of<T>(spanned: &Spanned<T>) -> Self {
+        let at = &spanned.referenced;
+        Self { line: narrow(at.line()), column: narrow(at.column()) }
+    }
 }
 
 impl Node {
@@ -89,7 +101,6 @@ pub(super) fn read(bytes: &[u8]) -> Result<Node, Diagnostic> {
         .map_err(|error| finding(text, &error))
 }
 
-/// Reads a catalogue file into a typed value.
 pub(super) fn read_typed<T: DeserializeOwned>(text: &str) -> Result<T, Diagnostic> {
     serde_yaml::from_str_with_options(text, options(CATALOGUE_NODES))
         .map_err(|error| finding(text, &error))
@@ -98,7 +109,6 @@ pub(super) fn read_typed<T: DeserializeOwned>(text: &str) -> Result<T, Diagnosti
 /// A million rules fit; a billion laughs do not.
 const POLICY_NODES: usize = 1_100_000;
 const CATALOGUE_NODES: usize = 150_000;
-/// The most nodes that aliases may expand to.
 const REPLAYED: usize = 10_000;
 
 fn options(max_nodes: usize) -> Options {
@@ -130,42 +140,33 @@ fn budget(max_nodes: usize) -> Budget {
 /// The crate's error as a finding: its message in the words of this room.
 fn finding(text: &str, error: &Error) -> Diagnostic {
     let error = error.without_snippet();
-    let (mut line, mut column) =
-        error.location().map_or((0, 0), |at| (narrow(at.line()), narrow(at.column())));
-    let (code, message, help) = match error {
-        Error::DuplicateMappingKey { key, .. } => (
-            "policy.duplicate_key",
-            key.as_ref().map_or_else(
-                || "a key is written twice".to_owned(),
-                |key| format!("key '{key}' is written twice"),
-            ),
-            "keep one of the two",
-        ),
-        other => {
-            let message = first_line(&other.to_string());
-            if message.contains("Documents") || message.contains("multiple documents") {
-                (
-                    "policy.not_yaml",
-                    "a second document begins".to_owned(),
-                    "keep one document in the file, without a line '---' inside",
-                )
-            // The crate wraps a broken budget inside an alias, so only the message shows it.
-            } else if ["budget", "limit exceeded", "overflow"].iter().any(|w| message.contains(w)) {
-                (
-                    "policy.too_complex",
-                    "the file is nested too deep or expands to too much".to_owned(),
-                    "write the values out instead of nesting lists or aliases",
-                )
-            } else if let Some(at) = indenting_tab(text, line).filter(|_| has_tab(&message)) {
-                (line, column) = at;
-                let message = "not valid YAML: the indentation has a tab".to_owned();
-                ("policy.not_yaml", message, "indent with spaces")
-            } else {
-                ("policy.not_yaml", format!("not valid YAML: {message}"), repair(&message))
-            }
-        }
+    let place = error.location().map_or((0, 0), |at| (narrow(at.line()), narrow(at.column())));
+    let told = |code, message: String, help: &str, (line, column)| {
+        Diagnostic::error(code, message).at(line, column).help(help)
     };
-    Diagnostic::error(code, message).at(line, column).help(help)
+    if let Error::DuplicateMappingKey { key, .. } = error {
+        let message = key.as_ref().map_or_else(
+            || "a key is written twice".to_owned(),
+            |key| format!("key '{key}' is written twice"),
+        );
+        return told("policy.duplicate_key", message, "keep one of the two", place);
+    }
+    let message = first_line(&error.to_string());
+    if message.contains("Documents") || message.contains("multiple documents") {
+        let help = "keep one document in the file, without a line '---' inside";
+        return told("policy.not_yaml", "a second document begins".to_owned(), help, place);
+    }
+    // The crate wraps a broken budget inside an alias, so only the message shows it.
+    if ["budget", "limit exceeded", "overflow"].iter().any(|word| message.contains(word)) {
+        let message = "the file is nested too deep or expands to too much".to_owned();
+        let help = "write the values out instead of nesting lists or aliases";
+        return told("policy.too_complex", message, help, place);
+    }
+    if let Some(at) = indenting_tab(text, place.0).filter(|_| has_tab(&message)) {
+        let message = "not valid YAML: the indentation has a tab".to_owned();
+        return told("policy.not_yaml", message, "indent with spaces", at);
+    }
+    told("policy.not_yaml", format!("not valid YAML: {message}"), repair(&message), place)
 }
 
 /// Line and column of the first tab in an indentation, from a line on. The crate names the line before
@@ -209,8 +210,7 @@ fn narrow(n: u64) -> u32 {
 }
 
 fn node(spanned: Spanned<Content>) -> Node {
-    let (line, column) = (narrow(spanned.referenced.line()), narrow(spanned.referenced.column()));
-    Node { value: spanned.value.0, line, column }
+    Node { spot: Spot::of(&spanned), value: spanned.value.0 }
 }
 
 /// A node's value on its way in; `Spanned` adds the position around it.
@@ -233,14 +233,6 @@ impl<'de> Visitor<'de> for ContentVisitor {
 
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
     }
 
     fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
@@ -275,13 +267,13 @@ impl<'de> Visitor<'de> for ContentVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Vec::new();
         while let Some(key) = entries.next_key::<Spanned<String>>()? {
-            let (line, column) = (narrow(key.referenced.line()), narrow(key.referenced.column()));
+            let spot = Spot::of(&key);
             let mut value = node(entries.next_value::<Spanned<Content>>()?);
             // What is not there has the place of its key, or a finding would show the next line.
             if matches!(value.value, Value::Null) {
-                (value.line, value.column) = (line, column);
+                value.spot = spot;
             }
-            map.push((Key { text: key.value, line, column }, value));
+            map.push((Key { text: key.value, spot }, value));
         }
         Ok(Value::Map(map))
     }

@@ -12,9 +12,13 @@
 
 use html5gum::{Token, Tokenizer, emitters::default::DefaultEmitter};
 
-use super::{entries::Entries, member_names, prefix, refusal::Refusal};
+use crate::base::diagnostic::Diagnostic;
 
-/// Words that mark a line as no list.
+use super::{
+    entries::{Entries, is_of_prefixes},
+    prefix,
+};
+
 const NOT_A_LIST: [&str; 7] = ["version", "release", "build", "your", "you", "client", "example"];
 /// Elements that do not end a line.
 const INLINE: [&[u8]; 21] = [
@@ -23,11 +27,10 @@ const INLINE: [&[u8]; 21] = [
 ];
 /// Elements in which a line end ends a line.
 const PREFORMATTED: [&[u8]; 2] = [b"pre", b"textarea"];
-/// Elements without visible text.
 const INVISIBLE: [&[u8]; 4] = [SCRIPT, b"style", b"template", b"noscript"];
 const SCRIPT: &[u8] = b"script";
 
-pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Refusal> {
+pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Diagnostic> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
     let (mut line, mut is_preformatted) = (String::new(), false);
@@ -72,13 +75,13 @@ pub(super) fn read(page: &str, entries: &mut Entries) -> Result<(), Refusal> {
     }
 }
 
-fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Refusal> {
+fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Diagnostic> {
     let (mut single, mut other_words, mut is_other, mut after_key) = (Vec::new(), 0, false, false);
     for word in words(line) {
         if prefix::parse(word).is_none() {
             other_words += usize::from(word.contains(|c: char| c.is_alphabetic()));
             is_other |= NOT_A_LIST.iter().any(|one| word.eq_ignore_ascii_case(one));
-            after_key = member_names::is_of_prefixes(word);
+            after_key = is_of_prefixes(word);
             continue;
         }
         if after_key || word.contains('/') {
@@ -98,13 +101,13 @@ fn add_line(line: &mut String, entries: &mut Entries) -> Result<(), Refusal> {
 }
 
 /// Adds the values of a script's prefix keys.
-fn add_values(script: &str, entries: &mut Entries) -> Result<(), Refusal> {
+fn add_values(script: &str, entries: &mut Entries) -> Result<(), Diagnostic> {
     let mut after_key = false;
     for word in words(script) {
         if after_key {
             entries.add(word)?;
         }
-        after_key = member_names::is_of_prefixes(word);
+        after_key = is_of_prefixes(word);
     }
     Ok(())
 }

@@ -11,14 +11,24 @@
 
 use serde_json::{Map, Value};
 
-use super::{entries::Entries, member_names, prefix, refusal::Refusal};
+use crate::base::diagnostic::Diagnostic;
+
+use super::{
+    entries::{Entries, is_of_addresses, is_of_prefixes},
+    prefix,
+};
 
 /// The one service of Amazon Web Services that sends requests of its own.
 const AWS_SERVICE: &str = "ROUTE53_HEALTHCHECKS";
 
-pub(super) fn read(octets: &[u8], entries: &mut Entries) -> Result<(), Refusal> {
-    let document: Value = serde_json::from_slice(octets)
-        .map_err(|error| Refusal::NotJson { line: error.line(), column: error.column() })?;
+pub(super) fn read(octets: &[u8], entries: &mut Entries) -> Result<(), Diagnostic> {
+    let document: Value = serde_json::from_slice(octets).map_err(|error| {
+        let (line, column) = (error.line(), error.column());
+        let message = format!(
+            "not JSON at line {line}, column {column} (check whether the list is complete)"
+        );
+        Diagnostic::error("ranges.not_json", message)
+    })?;
     let mut reader = Reader { entries, numbered: Vec::new() };
     match &document {
         Value::Object(members) => reader.object(members, true, Place::Alone),
@@ -51,14 +61,14 @@ enum Place {
 
 impl<'d> Reader<'_, 'd> {
     /// Adds an entry. Notes a text that is `expected` to be an address and is not.
-    fn add(&mut self, text: &str, expected: bool) -> Result<(), Refusal> {
+    fn add(&mut self, text: &str, expected: bool) -> Result<(), Diagnostic> {
         if !self.entries.add(text)? && expected && !text.is_empty() {
             self.entries.note_unread(text);
         }
         Ok(())
     }
 
-    fn value(&mut self, value: &'d Value, place: Place) -> Result<(), Refusal> {
+    fn value(&mut self, value: &'d Value, place: Place) -> Result<(), Diagnostic> {
         match value {
             Value::Array(items) => items.iter().try_for_each(|item| match item {
                 Value::String(text) => self.add(text, prefix::looks_meant(text)),
@@ -74,7 +84,7 @@ impl<'d> Reader<'_, 'd> {
         members: &'d Map<String, Value>,
         is_root: bool,
         place: Place,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Diagnostic> {
         let is_number =
             |key: &String| !key.is_empty() && key.bytes().all(|octet| octet.is_ascii_digit());
         let start = self.numbered.len();
@@ -92,9 +102,8 @@ impl<'d> Reader<'_, 'd> {
         let service = members.get("service").and_then(Value::as_str);
         let is_of_customers = service.is_some_and(|service| service != AWS_SERVICE);
         for (key, value) in members {
-            let is_of_prefixes = member_names::is_of_prefixes(key);
-            let is_address =
-                is_of_prefixes || (place != Place::Alone && member_names::is_of_addresses(key));
+            let is_of_prefixes = is_of_prefixes(key);
+            let is_address = is_of_prefixes || (place != Place::Alone && is_of_addresses(key));
             let text = value.as_str().filter(|_| is_address && !is_root && key != "service");
             let Some(text) = text else { continue };
             if is_of_customers && matches!(key.as_str(), "ip_prefix" | "ipv6_prefix") {

@@ -1,15 +1,11 @@
-//! A list of prefixes, and the check of a fresh copy against the copy in use.
+//! A list of prefixes, the families of its addresses, and the check of a fresh copy against the copy in use.
 
-use std::{fmt, net::IpAddr};
+use std::{fmt, net::IpAddr, ops::RangeInclusive};
 
+use derive_more::Display;
 use ipnet::IpNet;
 
 use crate::base::diagnostic::Diagnostic;
-
-use super::{
-    family::{Families, Family},
-    refusal::Refusal,
-};
 
 /// The prefixes of a published list, merged: sorted, none inside another, neighbours joined. Two
 /// copies with the same addresses are equal, however they are written.
@@ -24,12 +20,7 @@ pub struct List {
     pub(crate) findings: Vec<Diagnostic>,
 }
 
-/// The addresses of a prefix as numbers, the first and the last.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    pub(super) first: u128,
-    pub(super) last: u128,
-}
+pub(crate) const UNRELATED: &str = "ranges.unrelated";
 
 /// Checks that `new` may replace `old`.
 ///
@@ -41,8 +32,8 @@ pub(super) struct Span {
 ///
 /// # Errors
 ///
-/// [`Refusal::FamilyGone`], [`Refusal::Shrunk`] and [`Refusal::Unrelated`].
-pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
+/// `ranges.family_gone`, `ranges.shrunk` and [`UNRELATED`].
+pub fn sane_successor(old: &List, new: &List) -> Result<(), Diagnostic> {
     let mut is_related = false;
     for family in [Family::V4, Family::V6] {
         let (before, after) = (old.spans(family), new.spans(family));
@@ -50,23 +41,35 @@ pub fn sane_successor(old: &List, new: &List) -> Result<(), Refusal> {
             continue;
         }
         if after.is_empty() {
-            return Err(Refusal::FamilyGone(family));
+            let message = format!("the fresh copy has lost all {family} addresses");
+            return Err(Diagnostic::error("ranges.family_gone", message));
         }
         is_related |= before.iter().any(|span| {
-            let next = after.partition_point(|other| other.last < span.first);
-            after.get(next).is_some_and(|other| other.first <= span.last)
+            let next = after.partition_point(|other| other.end() < span.start());
+            after.get(next).is_some_and(|other| other.start() <= span.end())
         });
-        let is_kept = |span: &Span| {
-            let next = after.partition_point(|other| other.first <= span.first);
+        let is_kept = |span: &RangeInclusive<u128>| {
+            let next = after.partition_point(|other| other.start() <= span.start());
             let nearest = next.checked_sub(1).and_then(|at| after.get(at));
-            nearest.is_some_and(|other| span.last <= other.last)
+            nearest.is_some_and(|other| span.end() <= other.end())
         };
         let kept = before.iter().filter(|span| is_kept(span)).count();
         if kept.max(after.len()) * 2 < before.len() {
-            return Err(Refusal::Shrunk { family, old: before.len(), new: after.len() });
+            let message = format!(
+                "the fresh copy has {} {family} prefixes instead of {}, less than half (if this is \
+                 right, delete the copy in use)",
+                after.len(),
+                before.len()
+            );
+            return Err(Diagnostic::error("ranges.shrunk", message));
         }
     }
-    if is_related { Ok(()) } else { Err(Refusal::Unrelated) }
+    if is_related {
+        return Ok(());
+    }
+    let message = "the fresh copy contains no address of the copy in use (it is accepted if the source \
+                   still has it an hour later)";
+    Err(Diagnostic::error(UNRELATED, message))
 }
 
 impl List {
@@ -107,13 +110,13 @@ impl List {
         counts.fold(0, u128::saturating_add)
     }
 
-    /// The spans of the prefixes of a family, ascending.
-    pub(super) fn spans(&self, family: Family) -> Vec<Span> {
+    /// The addresses of each prefix of a family as numbers, ascending.
+    pub(super) fn spans(&self, family: Family) -> Vec<RangeInclusive<u128>> {
         let number = |address: IpAddr| match address {
             IpAddr::V4(address) => u128::from(u32::from(address)),
             IpAddr::V6(address) => address.into(),
         };
-        let span = |p: &IpNet| Span { first: number(p.network()), last: number(p.broadcast()) };
+        let span = |p: &IpNet| number(p.network())..=number(p.broadcast());
         self.of(family).map(span).collect()
     }
 
@@ -135,5 +138,46 @@ impl Eq for List {}
 impl fmt::Display for List {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.prefixes().try_for_each(|prefix| writeln!(f, "{prefix}"))
+    }
+}
+
+/// A family of addresses.
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Hash)]
+pub enum Family {
+    /// IPv4, and IPv4 in IPv6 form.
+    #[display("IPv4")]
+    V4,
+    /// IPv6.
+    #[display("IPv6")]
+    V6,
+}
+
+/// The families of a list's addresses. The list says nothing about other families.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Families {
+    pub(crate) v4: bool,
+    pub(crate) v6: bool,
+}
+
+impl Family {
+    /// The family of an address.
+    pub fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(_) => Self::V4,
+            IpAddr::V6(_) => Self::V6,
+        }
+    }
+}
+
+impl Families {
+    pub(crate) fn cover(self, family: Family) -> bool {
+        match family {
+            Family::V4 => self.v4,
+            Family::V6 => self.v6,
+        }
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { v4: self.v4 || other.v4, v6: self.v6 || other.v6 }
     }
 }

@@ -7,22 +7,18 @@
 //! This folder does not fetch, and it does not decide what an unlisted address means.
 
 mod entries; // the entries of a list while it is read
-mod family; // the families of addresses
 mod format; // the choice of the format: octets -> list
 mod html; // a page
 mod json; // JSON of any shape
 mod list; // a list that was accepted
-mod member_names; // names of members and columns that contain addresses
 mod prefix; // one entry: text -> prefixes
-mod refusal; // the limits of a list, and the reasons to refuse it
-mod rows; // lines
 mod table; // many lists: address -> lists
 
-pub use family::{Families, Family};
-pub use format::{Format, read};
-pub use list::{List, sane_successor};
+pub use entries::MAX_PREFIXES;
+pub use format::{Format, MAX_OCTETS, read};
+pub(crate) use list::UNRELATED;
+pub use list::{Families, Family, List, sane_successor};
 pub use prefix::is_public;
-pub use refusal::{MAX_OCTETS, MAX_PREFIXES, Refusal};
 pub use table::{ListId, Membership, Table};
 
 #[cfg(test)]

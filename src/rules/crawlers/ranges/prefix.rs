@@ -4,9 +4,11 @@ use std::{net::IpAddr, sync::LazyLock};
 
 use ipnet::{IpNet, Ipv4Net, Ipv4Subnets, Ipv6Subnets};
 
-use super::refusal::{WIDEST_V4, WIDEST_V6};
+/// The widest IPv4 prefix that is accepted. One operator has published a whole /8 of its own.
+pub(super) const WIDEST_V4: u8 = 8;
+/// The widest IPv6 prefix that is accepted; registries allocate nothing wider.
+pub(super) const WIDEST_V6: u8 = 16;
 
-/// The treatment of a prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Worth {
     Use,

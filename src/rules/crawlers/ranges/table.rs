@@ -10,10 +10,7 @@ use std::{
     net::IpAddr,
 };
 
-use super::{
-    family::{Families, Family},
-    list::List,
-};
+use super::list::{Families, Family, List};
 
 /// The number that the owner of the lists gives to one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,7 +69,6 @@ struct Edge {
     step: i32,
 }
 
-/// The distinct sets of lists, each with a number.
 struct Sets {
     all: Vec<Box<[ListId]>>,
     numbers: HashMap<Box<[ListId]>, u32>,
@@ -185,8 +181,8 @@ fn cuts(lists: &[(ListId, &List)], family: Family, sets: &mut Sets) -> Vec<Cut> 
     let mut edges = Vec::new();
     for (id, list) in lists {
         for span in list.spans(family) {
-            edges.push(Edge { at: span.first, list: *id, step: 1 });
-            let behind = span.last.checked_add(1);
+            edges.push(Edge { at: *span.start(), list: *id, step: 1 });
+            let behind = span.end().checked_add(1);
             edges.extend(behind.map(|at| Edge { at, list: *id, step: -1 }));
         }
     }

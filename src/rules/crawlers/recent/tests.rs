@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::rules::crawlers::{name::Name, tests::sample};
+use crate::rules::crawlers::{claim::Name, tests::sample};
 
 /// All parts of a claim as text.
 fn shown(claim: &Claim<'_>) -> String {

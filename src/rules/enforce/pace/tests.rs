@@ -13,8 +13,8 @@ use crate::{
 fn promised_line(text: &str, token: &str) -> Option<u32> {
     let matcher = Matcher::new(&robots::parse(text.as_bytes()).0);
     let catalogue = policy::built_in_catalogue();
-    let name = catalogue.find(token).map(crawlers::Name::Known);
-    let name = name.unwrap_or(crawlers::Name::Declared(token));
+    let name = catalogue.find(token).map(Name::Known);
+    let name = name.unwrap_or(Name::Declared(token));
     let group = matcher.group(token).or_else(|| matcher.star());
     promised(&matcher, name, group, Timestamp::UNIX_EPOCH).map(|one| one.record.line)
 }
@@ -85,11 +85,11 @@ impl Knowledge for Known {
         Moment::at(self.0)
     }
 
-    fn rung(&self, _: crawlers::Name<'_>, _: crawlers::Outcome) -> Rung {
+    fn rung(&self, _: Name<'_>, _: Outcome) -> Rung {
         Rung::Throttle
     }
 
-    fn known_editions(&self, _: crawlers::Name<'_>, _: Standing, _: Timestamp) -> KnownEditions {
+    fn known_editions(&self, _: Name<'_>, _: Standing, _: Timestamp) -> KnownEditions {
         self.1.clone()
     }
 }

@@ -10,7 +10,6 @@ use crate::{
 };
 
 use super::{
-    fields::by_word,
     shape::At,
     yaml::{Node, Value},
 };
@@ -41,8 +40,6 @@ words! {
     }
 }
 
-by_word!(Alone);
-
 /// Reads the section; without one there is no fleet. `fingerprint` is that of [`Fleet`].
 pub(super) fn read(at: Option<&At<'_>>, fingerprint: impl FnOnce() -> String) -> Option<Fleet> {
     let fields = at?.fields()?;
@@ -54,7 +51,7 @@ pub(super) fn read(at: Option<&At<'_>>, fingerprint: impl FnOnce() -> String) ->
         let help = "write rediss:// in 'shared', or leave 'ca_file' out";
         at.refuse("the connection has no TLS", help);
     }
-    let (password_file, ca_file) = (fields.find("password_file"), fields.find("ca_file"));
+    let (password_file, ca_file) = (fields.get("password_file"), fields.get("ca_file"));
     let prefix = fields.get_with("prefix", |at| name(at, LONGEST_PREFIX));
     let alone = fields.get("alone");
     let (shared, fingerprint) = (shared?, fingerprint());

@@ -1,12 +1,13 @@
-//! The sockets that take requests, and the one for questions of other servers.
+//! The sockets that take requests, the admin listener, and the one for questions of other servers.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf};
 
 use ipnet::IpNet;
 
 use super::{
     super::{
         fields::{Fields, Setting},
+        host::{self, Host},
         shape::At,
     },
     tls::{Tls, tls},
@@ -23,10 +24,6 @@ pub struct Listener {
 }
 
 impl Listener {
-    pub(super) fn plain(address: SocketAddr) -> Self {
-        Self { address, tls: None, is_redirect: false, proxy_protocol: false }
-    }
-
     /// Whether a connection to this local address comes through it.
     pub(crate) fn takes(&self, local: SocketAddr) -> bool {
         let (own, local_ip) = (self.address.ip().to_canonical(), local.ip().to_canonical());
@@ -35,7 +32,7 @@ impl Listener {
 }
 
 pub(super) fn listeners(fields: &Fields<'_>) -> Vec<Listener> {
-    let listeners: Vec<Listener> = fields.all("listen");
+    let listeners: Vec<Listener> = fields.get("listen");
     let Some(at) = fields.take("listen") else { return listeners };
     if at.elements().is_empty() {
         at.refuse("no listener", "write '- address: 0.0.0.0:8080'");
@@ -50,13 +47,10 @@ pub(super) fn listeners(fields: &Fields<'_>) -> Vec<Listener> {
 /// `0.0.0.0:8080`, or a mapping with `address` and `tls`.
 impl Setting for Listener {
     fn read(at: &At<'_>) -> Option<Self> {
-        if !at.is_map() {
-            return Some(Self::plain(SocketAddr::read(at)?));
-        }
         let fields = at.fields()?;
         let address = fields.required("address", "write 'address: 0.0.0.0:8080'", SocketAddr::read);
         let tls = fields.read("tls", tls);
-        let is_redirect = fields.find::<&str>("redirect").is_some();
+        let is_redirect = fields.get::<Option<&str>>("redirect").is_some();
         if let (Some(at), Some(_)) = (fields.take("redirect"), fields.take("tls")) {
             at.refuse("a redirect to HTTPS where HTTPS is", "remove one of the two");
         }
@@ -91,15 +85,9 @@ pub(super) fn decide(
     is_taken: impl Fn(SocketAddr) -> bool,
     trusted: &[IpNet],
 ) -> Option<Decide> {
-    let at = fields.take("decide")?;
-    let (at, refuse_status) = match at.is_map() {
-        true => {
-            let fields = at.fields()?;
-            let status = fields.find("refuse_status");
-            (fields.require("address", "write 'address: 127.0.0.1:9091'")?, status)
-        }
-        false => (at, None),
-    };
+    let fields = fields.take("decide")?.fields()?;
+    let refuse_status = fields.get("refuse_status");
+    let at = fields.require("address", "write 'address: 127.0.0.1:9091'")?;
     let address = SocketAddr::read(&at)?;
     if is_taken(address) {
         at.refuse("another listener has this address", "choose another port");
@@ -122,5 +110,71 @@ fn refuse_unreachable(at: &At<'_>, address: SocketAddr, trusted: &[IpNet]) {
     }
 }
 
+/// The admin listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admin {
+    /// Address and port.
+    pub address: SocketAddr,
+    pub(crate) hosts: Vec<Host>,
+    /// The file of the token that opens it. `None` opens it to every program on the machine, and is
+    /// refused for an address that others reach.
+    pub(crate) token_file: Option<PathBuf>,
+    pub(crate) edit: bool,
+}
+
+pub(super) fn admin(fields: &Fields<'_>, listen: &[Listener]) -> Option<Admin> {
+    let clashes = |address| {
+        let listeners = listen.iter().map(|listener| listener.address);
+        clash(&listeners.chain([address]).collect::<Vec<_>>()) == Some(address)
+    };
+    let refuse_default = |address: SocketAddr| {
+        if clashes(address) {
+            let help = "choose another port, or set 'admin' to another";
+            let message = format!("{address} is the admin listener's");
+            fields.at.child("listen").refuse(message, help);
+        }
+        address
+    };
+    if fields.take("admin").is_some_and(|at| at.node.is_text("off")) {
+        return None;
+    }
+    let fields = fields.section("admin");
+    let hosts = fields.each("hosts", host::read);
+    let token_file: Option<PathBuf> = fields.get("token_file");
+    let address = match fields.take("address") {
+        None => refuse_default(fields.get("address")),
+        Some(at) => {
+            let address = SocketAddr::read(&at)?;
+            private(&at, address, clashes(address), token_file.as_ref())
+        }
+    };
+    let edit = fields.get("edit");
+    if let Some(at) = fields.take("edit").filter(|_| edit && token_file.is_none()) {
+        let message = "every program on the machine could change the policy";
+        let help = "add 'token_file' with the file of a secret, or remove 'edit'";
+        at.refuse_as("policy.open_edit", message, help);
+    }
+    Some(Admin { address, hosts, token_file, edit })
+}
+
+/// Refuses an address that a listener has, and one that others reach without a token.
+fn private(
+    at: &At<'_>,
+    address: SocketAddr,
+    clashes: bool,
+    token_file: Option<&PathBuf>,
+) -> SocketAddr {
+    if clashes {
+        at.refuse("a listener has this address", "choose another port");
+    } else if !address.ip().is_loopback() && token_file.is_none() {
+        let message = format!("{address} is open to other machines, without a token");
+        let help = "add 'token_file' with the file of a secret, or use 127.0.0.1";
+        at.refuse(message, help);
+    }
+    address
+}
+
+#[cfg(test)]
+mod admin_tests;
 #[cfg(test)]
 mod tests;

@@ -4,22 +4,21 @@ use std::net::SocketAddr;
 
 use ipnet::IpNet;
 
+use crate::base::text::words;
+
 use super::{
-    fields::Fields,
-    timeouts::{self, Limits, Timeouts},
+    fields::{Fields, Setting},
+    timeouts::{Limits, Timeouts},
+    violations::Log,
 };
 
 use self::listener::clash;
 pub use self::{
-    access_log::{AccessFormat, AccessLog},
-    admin::Admin,
-    listener::{Decide, Listener},
+    listener::{Admin, Decide, Listener},
     tls::{Acme, CertificateFiles, Tls, certificate_places},
 };
 
-mod access_log; // the log of all requests
-mod admin; // the admin listener
-mod listener; // sockets that take requests, or questions of other servers
+mod listener; // sockets that take requests, those of the operator, or questions of other servers
 mod tls; // certificates of a listener
 
 /// The `server` section: listeners and their limits.
@@ -39,8 +38,8 @@ pub struct Server {
 
 pub(super) fn read(fields: &Fields<'_>) -> Server {
     let listen = listener::listeners(fields);
-    let admin = admin::admin(fields, &listen);
-    let trusted_proxies: Vec<IpNet> = fields.all("trusted_proxies");
+    let admin = listener::admin(fields, &listen);
+    let trusted_proxies: Vec<IpNet> = fields.get("trusted_proxies");
     if trusted_proxies.is_empty() && listen.iter().any(|one| one.proxy_protocol) {
         let help = "add 'trusted_proxies' with the addresses of the proxies in front";
         let message = "'proxy_protocol' needs proxies that are trusted";
@@ -57,10 +56,10 @@ pub(super) fn read(fields: &Fields<'_>) -> Server {
         admin,
         decide,
         trusted_proxies,
-        access_log: access_log::read(fields),
-        timeouts: timeouts::timeouts(&fields.section("timeouts")),
-        limits: timeouts::limits(&fields.section("limits")),
-        threads: fields.find("threads"),
+        access_log: access_log(fields),
+        timeouts: Timeouts::read(&fields.section("timeouts")),
+        limits: Limits::read(&fields.section("limits")),
+        threads: fields.get("threads"),
     }
 }
 
@@ -75,3 +74,31 @@ impl Server {
         listen.chain(admin).chain(self.decide.iter().map(|one| ("server.decide", one.address)))
     }
 }
+
+/// The log of all requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessLog {
+    pub(crate) log: Log,
+    pub(crate) format: AccessFormat,
+}
+
+words! {
+    /// The form of a line in the access log.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) enum AccessFormat {
+        #[default]
+        Json = "json",
+        /// NCSA's combined form.
+        Combined = "combined",
+    }
+}
+
+fn access_log(fields: &Fields<'_>) -> Option<AccessLog> {
+    let fields = fields.take("access_log")?.fields()?;
+    let format = fields.get("format");
+    let log = fields.required("file", "name a file, or write 'file: stdout'", Log::read)?;
+    Some(AccessLog { log, format })
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,14 +5,13 @@ use std::{net::IpAddr, path::PathBuf};
 use crate::{base::escape::shown, rules::keys};
 
 use super::super::{
-    email,
-    fields::{Fields, Setting},
+    alerts,
+    fields::{Fields, Setting, section},
     findings::Sink,
     host::{self, Host, split_port},
-    places::Spot,
     shape::At,
     sites::Site,
-    yaml,
+    yaml::{self, Spot},
 };
 
 /// The certificates of a TLS listener.
@@ -29,15 +28,17 @@ pub struct CertificateFiles {
     pub(crate) key: PathBuf,
 }
 
-/// Certificates by ACME (RFC 8555).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Acme {
-    /// The addresses of the account, as `mailto:` URLs (default none).
-    pub(crate) contact: Vec<String>,
-    pub(crate) hosts: Vec<String>,
-    pub(crate) directory: String,
-    pub(crate) root: Option<PathBuf>,
-    pub(crate) folder: PathBuf,
+section! {
+    /// Certificates by ACME (RFC 8555).
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Acme {
+        /// The addresses of the account, as `mailto:` URLs (default none).
+        pub(crate) contact: Vec<String> = each(address),
+        pub(crate) hosts: Vec<String> = each(exact_host),
+        pub(crate) directory: String = get_with(directory),
+        pub(crate) root: Option<PathBuf>,
+        pub(crate) folder: PathBuf,
+    }
 }
 
 impl Acme {
@@ -61,7 +62,6 @@ impl Acme {
         names
     }
 
-    /// The folder of one authority's account and certificates.
     pub(crate) fn state_folder(&self) -> PathBuf {
         let (_, rest) = self.directory.split_once("://").unwrap_or(("", &self.directory));
         let sound = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
@@ -99,7 +99,7 @@ pub(super) fn tls(at: &At<'_>) -> Option<Tls> {
             let files = items.iter().filter_map(|item| files(&item.fields()?));
             Some(Tls { certificates: files.collect(), acme: None })
         }
-        ["acme"] => Some(Tls { certificates: Vec::new(), acme: fields.read("acme", acme) }),
+        ["acme"] => Some(Tls { certificates: Vec::new(), acme: fields.within("acme", Acme::read) }),
         [] => {
             let help = "write 'certificate' and 'key', or 'certificates', or 'acme'";
             at.refused("no certificate", help)
@@ -134,25 +134,14 @@ pub fn certificate_places(text: &[u8]) -> Vec<(Spot, Spot)> {
     let places = of_listeners.flatten().filter_map(|item| {
         let certificate = item.find("certificate")?;
         let key = item.find("key").unwrap_or_else(|| certificate.clone());
-        Some((Spot::from(&certificate), Spot::from(&key)))
+        Some((certificate.node.spot, key.node.spot))
     });
     places.collect()
 }
 
-fn acme(at: &At<'_>) -> Option<Acme> {
-    let fields = at.fields()?;
-    Some(Acme {
-        contact: fields.each("contact", address),
-        hosts: fields.each("hosts", exact_host),
-        directory: fields.get_with("directory", directory),
-        root: fields.find("root"),
-        folder: fields.get("folder"),
-    })
-}
-
 /// An e-mail address, as a `mailto:` URL (RFC 8555 §7.3).
 fn address(at: &At<'_>) -> Option<String> {
-    email::address(at).map(|bare| format!("mailto:{bare}"))
+    alerts::address(at).map(|bare| format!("mailto:{bare}"))
 }
 
 /// A host that HTTP-01 can prove (RFC 8555 §8.3).

@@ -153,7 +153,7 @@ proptest! {
         for format in [None, Some(Format::Json), Some(Format::Rows), Some(Format::Html)] {
             for octets in [&octets[..], text.as_bytes()] {
                 if let Err(refusal) = read(format, octets) {
-                    prop_assert!(refusal.code().starts_with("ranges."));
+                    prop_assert!(refusal.code.starts_with("ranges."));
                 }
             }
         }
