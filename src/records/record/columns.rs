@@ -1,13 +1,13 @@
 //! A record as the values of its fields, for every form that has a column for each.
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{Serialize, Serializer, de::Error};
 
 use crate::{
     base::text::Text,
     records::{
-        record::{Robots, RobotsRead, Violation},
-        tally::{ReadState, Series},
+        record::{Violation, time},
+        tally::{Hour, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Series},
     },
 };
 
@@ -16,6 +16,10 @@ pub(crate) const COLUMNS: &str = "schema, id, time, site, client_ip, method, hos
     user_agent, product_token, product_tokens, operator, purpose, standing, evidence, verdict, \
     reason, action, status, robots_edition, robots_line, robots_directive, robots_pattern, \
     robots_group, robots_read_state, robots_read_edition, robots_read_at";
+
+/// The last columns: those of the rule, and of what was read.
+const ROBOTS_COLUMNS: usize = 5;
+const READ_COLUMNS: usize = 3;
 
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
@@ -29,39 +33,7 @@ pub(crate) enum Value<'a> {
     List(&'a [Text]),
 }
 
-/// The columns of a stored record, read one after the other.
-pub(crate) trait Columns {
-    type Error;
-
-    fn number(&mut self) -> Result<Option<i64>, Self::Error>;
-
-    fn text(&mut self) -> Result<Option<Text>, Self::Error>;
-
-    fn list(&mut self) -> Result<Vec<Text>, Self::Error>;
-
-    /// The failure of the last column: its value is none of a record's.
-    fn failure(&self) -> Self::Error;
-
-    fn number_of<T: TryFrom<i64>>(&mut self) -> Result<Option<T>, Self::Error> {
-        let number = self.number()?.map(T::try_from).transpose();
-        number.map_err(|_| self.failure())
-    }
-
-    fn time(&mut self) -> Result<Option<Timestamp>, Self::Error> {
-        let time = self.number()?.map(Timestamp::from_millisecond).transpose();
-        time.map_err(|_| self.failure())
-    }
-
-    fn some<T>(
-        &mut self,
-        read: fn(&mut Self) -> Result<Option<T>, Self::Error>,
-    ) -> Result<T, Self::Error> {
-        read(self)?.ok_or_else(|| self.failure())
-    }
-}
-
 impl Violation {
-    /// The values of [`COLUMNS`].
     pub(crate) fn values(&self) -> [Value<'_>; 27] {
         let Self { robots, robots_read, .. } = self;
         [
@@ -95,44 +67,60 @@ impl Violation {
         ]
     }
 
-    /// Reads the columns in the order of [`COLUMNS`].
-    pub(crate) fn read<C: Columns>(from: &mut C) -> Result<Self, C::Error> {
-        Ok(Self {
-            schema: from.some(C::number_of)?,
-            id: from.some(C::text)?,
-            time: from.some(C::time)?,
-            site: from.some(C::text)?,
-            client_ip: from.some(C::text)?,
-            method: from.some(C::text)?,
-            host: from.some(C::text)?,
-            path: from.some(C::text)?,
-            user_agent: from.some(C::text)?,
-            product_token: from.some(C::text)?,
-            product_tokens: from.list()?,
-            operator: from.text()?,
-            purpose: from.text()?,
-            standing: from.some(C::text)?,
-            evidence: from.text()?,
-            verdict: from.some(C::text)?,
-            reason: from.some(C::text)?,
-            action: from.some(C::text)?,
-            status: from.some(C::number_of)?,
-            robots: Robots {
-                edition: from.some(C::text)?,
-                line: from.number_of()?,
-                directive: from.some(C::text)?,
-                pattern: from.some(C::text)?,
-                group: from.list()?,
-            },
-            robots_read: RobotsRead {
-                state: {
-                    let state = from.text()?.and_then(|word| ReadState::from_word(&word));
-                    state.ok_or_else(|| from.failure())?
-                },
-                edition: from.text()?,
-                at: from.time()?,
-            },
-        })
+    /// Reads the values of [`COLUMNS`]. They are those of the fields, but for times in milliseconds, lists
+    /// as texts, and the fields of the rule and of what was read, which are values of their own.
+    pub(crate) fn of_columns(mut columns: Vec<serde_json::Value>) -> serde_json::Result<Self> {
+        for (column, value) in COLUMNS.split(", ").zip(&mut columns) {
+            match (column, &value) {
+                ("time" | "robots_read_at", time) if !time.is_null() => {
+                    let at = time.as_i64().and_then(|at| Timestamp::from_millisecond(at).ok());
+                    *value = time::text(at.ok_or_else(|| Error::custom("no time"))?).into();
+                }
+                ("product_tokens" | "robots_group", serde_json::Value::String(list)) => {
+                    *value = serde_json::from_str(list)?;
+                }
+                _ => {}
+            }
+        }
+        let robots_read = columns.split_off(columns.len().saturating_sub(READ_COLUMNS));
+        let robots = columns.split_off(columns.len().saturating_sub(ROBOTS_COLUMNS));
+        columns.extend([robots.into(), robots_read.into()]);
+        serde_json::from_value(columns.into())
+    }
+}
+
+/// A count of an hour, as the values of its key behind the hour, and its numbers.
+pub(crate) struct CountRow<'a> {
+    pub(crate) hour: Hour,
+    pub(crate) key: Vec<Value<'a>>,
+    pub(crate) numbers: Vec<u64>,
+}
+
+impl<'a> From<&'a Rollup> for CountRow<'a> {
+    fn from(Rollup { hour, series, requests, folded, dropped }: &'a Rollup) -> Self {
+        let numbers = vec![*requests, *folded, *dropped];
+        Self { hour: *hour, key: of_series(series).into(), numbers }
+    }
+}
+
+impl<'a> From<&'a PlaceCount> for CountRow<'a> {
+    fn from(count: &'a PlaceCount) -> Self {
+        let PlaceCount { hour, kind, site, product_token, claimant, place, violations } = count;
+        let key = [kind.word(*claimant), site, product_token, place].map(Value::Word);
+        Self { hour: *hour, key: key.into(), numbers: vec![*violations] }
+    }
+}
+
+impl<'a> From<&'a PeopleCount> for CountRow<'a> {
+    fn from(PeopleCount { hour, site, requests }: &'a PeopleCount) -> Self {
+        Self { hour: *hour, key: vec![Value::Word(site)], numbers: vec![*requests] }
+    }
+}
+
+impl<'a> From<&'a ReferralCount> for CountRow<'a> {
+    fn from(ReferralCount { hour, site, operator, visits }: &'a ReferralCount) -> Self {
+        let key = vec![Value::Word(site), Value::Word(operator)];
+        Self { hour: *hour, key, numbers: vec![*visits] }
     }
 }
 
