@@ -227,7 +227,7 @@ impl Reader {
 fn violation(row: Vec<Value>) -> Option<(u64, Violation)> {
     let mut columns = row.into_iter();
     let sequence = columns.next()?.as_u64()?;
-    Some((sequence, Violation::of_columns(columns.collect()).ok()?))
+    Some((sequence, Violation::read(columns).ok()?))
 }
 
 fn within(ranges: &[Range]) -> Conditions {

@@ -1,12 +1,16 @@
 //! A record as the values of its fields, for every form that has a column for each.
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer, de::Error};
+use serde::{
+    Serialize, Serializer,
+    de::{DeserializeOwned, Error},
+};
+use serde_json::Value as Json;
 
 use crate::{
     base::text::Text,
     records::{
-        record::{Violation, time},
+        record::{Robots, RobotsRead, Violation},
         tally::{Hour, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Series},
     },
 };
@@ -16,10 +20,6 @@ pub(crate) const COLUMNS: &str = "schema, id, time, site, client_ip, method, hos
     user_agent, product_token, product_tokens, operator, purpose, standing, evidence, verdict, \
     reason, action, status, robots_edition, robots_line, robots_directive, robots_pattern, \
     robots_group, robots_read_state, robots_read_edition, robots_read_at";
-
-/// The last columns: those of the rule, and of what was read.
-const ROBOTS_COLUMNS: usize = 5;
-const READ_COLUMNS: usize = 3;
 
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
@@ -67,25 +67,42 @@ impl Violation {
         ]
     }
 
-    /// Reads the values of [`COLUMNS`]. They are those of the fields, but for times in milliseconds, lists
-    /// as texts, and the fields of the rule and of what was read, which are values of their own.
-    pub(crate) fn of_columns(mut columns: Vec<serde_json::Value>) -> serde_json::Result<Self> {
-        for (column, value) in COLUMNS.split(", ").zip(&mut columns) {
-            match (column, &value) {
-                ("time" | "robots_read_at", time) if !time.is_null() => {
-                    let at = time.as_i64().and_then(|at| Timestamp::from_millisecond(at).ok());
-                    *value = time::text(at.ok_or_else(|| Error::custom("no time"))?).into();
-                }
-                ("product_tokens" | "robots_group", serde_json::Value::String(list)) => {
-                    *value = serde_json::from_str(list)?;
-                }
-                _ => {}
-            }
-        }
-        let robots_read = columns.split_off(columns.len().saturating_sub(READ_COLUMNS));
-        let robots = columns.split_off(columns.len().saturating_sub(ROBOTS_COLUMNS));
-        columns.extend([robots.into(), robots_read.into()]);
-        serde_json::from_value(columns.into())
+    /// Reads the values of [`COLUMNS`]: times are milliseconds, and lists may be JSON texts.
+    pub(crate) fn read(columns: impl IntoIterator<Item = Json>) -> serde_json::Result<Self> {
+        let from = &mut columns.into_iter();
+        Ok(Self {
+            schema: next(from)?,
+            id: next(from)?,
+            time: time(next(from)?)?,
+            site: next(from)?,
+            client_ip: next(from)?,
+            method: next(from)?,
+            host: next(from)?,
+            path: next(from)?,
+            user_agent: next(from)?,
+            product_token: next(from)?,
+            product_tokens: list(from)?,
+            operator: next(from)?,
+            purpose: next(from)?,
+            standing: next(from)?,
+            evidence: next(from)?,
+            verdict: next(from)?,
+            reason: next(from)?,
+            action: next(from)?,
+            status: next(from)?,
+            robots: Robots {
+                edition: next(from)?,
+                line: next(from)?,
+                directive: next(from)?,
+                pattern: next(from)?,
+                group: list(from)?,
+            },
+            robots_read: RobotsRead {
+                state: next(from)?,
+                edition: next(from)?,
+                at: next::<Option<i64>>(from)?.map(time).transpose()?,
+            },
+        })
     }
 }
 
@@ -141,6 +158,21 @@ pub(crate) fn of_series(series: &Series) -> [Value<'_>; 13] {
         Value::Word(&series.pattern),
         Value::Word(series.read.map_or("", ReadState::as_str)),
     ]
+}
+
+fn next<T: DeserializeOwned>(columns: &mut impl Iterator<Item = Json>) -> serde_json::Result<T> {
+    serde_json::from_value(columns.next().unwrap_or_default())
+}
+
+fn list(columns: &mut impl Iterator<Item = Json>) -> serde_json::Result<Vec<Text>> {
+    match columns.next() {
+        Some(Json::String(list)) => serde_json::from_str(&list),
+        list => serde_json::from_value(list.unwrap_or_default()),
+    }
+}
+
+fn time(millisecond: i64) -> serde_json::Result<Timestamp> {
+    Timestamp::from_millisecond(millisecond).map_err(Error::custom)
 }
 
 fn optional(text: &Option<Text>) -> Value<'_> {

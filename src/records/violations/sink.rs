@@ -11,21 +11,24 @@ use std::{
 
 use jiff::Timestamp;
 
-use crate::records::{
-    forward::{self, Forwarder, Forwarding},
-    lines::LogTarget,
-    record::{Error, Overflow},
-    tally::Tally,
-    violations::{
-        Counts, Drops, Health, History, NoteCounts, OnDamage, Record, Removed,
-        fill::{Fill, Limits},
-        jsonl::Log,
-        notes::{Note, Recollection},
-        relay::Relay,
-        retention::Retention,
-        size_limit::SizeLimit,
-        store::Appender,
-        writer::Lane,
+use crate::{
+    base::text::Text,
+    records::{
+        forward::{self, Forwarder, Forwarding},
+        lines::LogTarget,
+        record::{Error, Overflow},
+        tally::Tally,
+        violations::{
+            Counts, Drops, Health, History, NoteCounts, OnDamage, Record, Removed,
+            fill::{Fill, Limits},
+            jsonl::Log,
+            notes::{Note, Recollection},
+            relay::Relay,
+            retention::Retention,
+            size_limit::SizeLimit,
+            store::Appender,
+            writer::Lane,
+        },
     },
 };
 
@@ -164,6 +167,11 @@ impl Sink {
         if self.has_database {
             self.main.queue.push_note(note.into());
         }
+    }
+
+    /// Notes that the site's quarantine is empty. Never waits.
+    pub fn released(&self, site: Text) {
+        self.note(Note::Released(site));
     }
 
     /// The counts of the database, or of the log if there is no database.

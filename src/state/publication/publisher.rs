@@ -34,7 +34,7 @@ use crate::{
     },
     records::{
         record::{Quarantined, Unread},
-        violations::{Note, Sink},
+        violations::Sink,
     },
     rules::policy::{Policy, Site},
 };
@@ -140,11 +140,7 @@ impl Publisher {
         memory::store(&sink, &in_force.rulebook, moment.now);
         memory::store_policy(&sink, &policy, "start", moment.now);
         let idle = |one: &&Quarantined| !sources::is_watched(&policy, &one.site);
-        memory
-            .quarantine
-            .iter()
-            .filter(idle)
-            .for_each(|one| sink.note(Note::Released(one.site.clone())));
+        memory.quarantine.iter().filter(idle).for_each(|one| sink.released(one.site.clone()));
         let addresses = Arc::new(AddressBook::default());
         let rulebook = Arc::clone(&in_force.rulebook);
         let policy_in_force = PolicyInForce { policy: Arc::clone(&policy), since: moment.now };
@@ -301,7 +297,7 @@ impl Publisher {
         // Without fetches for a site, its quarantined file can't be accepted any more.
         let quarantine = before.quarantine().into_iter();
         let idle = quarantine.filter(|site| !sources::is_watched(policy, site));
-        idle.for_each(|site| self.handles.sink.note(Note::Released(site.as_str().into())));
+        idle.for_each(|site| self.handles.sink.released(site.as_str().into()));
     }
 
     /// Compares the policy in force with the files of the origins, in the background.

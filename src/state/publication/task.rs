@@ -9,10 +9,7 @@ use tokio::{
 };
 
 use crate::{
-    records::{
-        record::Quarantined,
-        violations::{Note, Store},
-    },
+    records::{record::Quarantined, violations::Store},
     rules::enforce::Chronicle,
 };
 
@@ -183,7 +180,7 @@ impl Publisher {
                     discarded: None,
                 });
             }
-            Event::Released { .. } => self.handles.sink.note(Note::Released(site.as_str().into())),
+            Event::Released { .. } => self.handles.sink.released(site.as_str().into()),
             Event::StillHeld { .. }
             | Event::Remarked(_)
             | Event::Failed { .. }

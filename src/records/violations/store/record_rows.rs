@@ -36,7 +36,7 @@ pub(super) fn violation(row: &Row<'_>) -> rusqlite::Result<(u64, Violation)> {
         ValueRef::Integer(number) => Ok(number.into()),
         _ => row.get::<_, String>(at).map(Value::String),
     };
-    let columns = (1..row.as_ref().column_count()).map(value).collect::<Result<_, _>>()?;
-    let violation = Violation::of_columns(columns).map_err(|error| values::unreadable(1, error))?;
+    let columns = (1..row.as_ref().column_count()).map(value).collect::<Result<Vec<_>, _>>()?;
+    let violation = Violation::read(columns).map_err(|error| values::unreadable(1, error))?;
     Ok((values::count(row, 0)?, violation))
 }
