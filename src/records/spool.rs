@@ -25,7 +25,6 @@ use crate::records::{
 /// The bytes of frames that are taken at once.
 pub const PORTION: u64 = 4 << 20;
 
-/// The database in its folder.
 const NAME: &str = "spool.db";
 /// The ending of what was set aside.
 const DAMAGED: &str = "damaged";
@@ -55,7 +54,7 @@ const SINCE: &str = "SELECT at FROM frames ORDER BY number LIMIT 1";
 /// In a database that is written anew, numbers go on: whoever took frames removes them by number.
 const GO_ON: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES ('frames', ?)";
 const REMOVE: &str = "DELETE FROM frames WHERE number <= ? RETURNING records, length(bytes) + ?";
-const FRAMES: &str = "SELECT number, kind, records, checksum, bytes, at FROM frames \
+const FRAMES: &str = "SELECT number, kind, records, checksum, bytes FROM frames \
     WHERE number >= ? ORDER BY number";
 
 /// Bytes of one kind.
@@ -84,7 +83,6 @@ pub struct Waiting {
     pub is_damaged: bool,
     /// Whether an earlier run of the program wrote it, so that it may have been taken before.
     pub is_old: bool,
-    at: i64,
 }
 
 /// Frames in a folder, used by one process.
@@ -98,7 +96,6 @@ pub struct Spool {
     /// The file that the connection writes to.
     identity: Option<(u64, u64)>,
     records: u64,
-    /// The bytes of frames.
     bytes: u64,
     /// The bytes of files that were set aside.
     aside: u64,
@@ -111,9 +108,6 @@ pub struct Spool {
 
 impl Spool {
     /// Opens a folder with frames of at most `limit` bytes; creates a missing one.
-    ///
-    /// # Errors
-    /// Where another process uses the folder, or it cannot be written.
     pub fn open(folder: &Path, limit: u64) -> Result<Self, Error> {
         let system = |error| Error::from_io(folder, &error);
         let mut builder = DirBuilder::new();
@@ -156,9 +150,6 @@ impl Spool {
     }
 
     /// Writes the frames durably, all or none.
-    ///
-    /// # Errors
-    /// Where the limit is reached, or the disk fails. The same frames may be written again.
     pub fn append(&mut self, frames: &[Frame<'_>]) -> Result<(), Error> {
         if self.bytes() + size(frames) > self.limit {
             return Err(Error::new(&self.folder, Obstacle::SpoolFull(self.limit)));
@@ -184,9 +175,6 @@ impl Spool {
     }
 
     /// The oldest frames, together of at most `bytes`; one at least, if there is one.
-    ///
-    /// # Errors
-    /// Where the disk fails.
     pub fn oldest(&mut self, bytes: u64) -> Result<Vec<Waiting>, Error> {
         let old = self.old;
         self.attempt(|connection| {
@@ -238,9 +226,6 @@ impl Spool {
 
     /// Sets the bytes of a damaged frame aside, and returns their file. It counts against the limit until
     /// it is moved away and the program starts again.
-    ///
-    /// # Errors
-    /// Where the file cannot be written.
     pub fn set_aside(&mut self, frame: &Waiting) -> Result<PathBuf, Error> {
         let path = self.folder.join(format!("{:016}.{DAMAGED}", frame.number));
         let mut options = OpenOptions::new();
@@ -386,7 +371,6 @@ impl Waiting {
             is_damaged: crc32fast::hash(&bytes) != row.get::<_, u32>(3)?,
             bytes,
             is_old: number <= old,
-            at: row.get(5)?,
         })
     }
 
@@ -399,7 +383,6 @@ impl Waiting {
     }
 }
 
-/// Opens or creates the database, for this process alone.
 fn connect(file: &Path) -> Result<Connection, Error> {
     let failed = |error| database_failure(file, error);
     let mut options = OpenOptions::new();

@@ -5,6 +5,7 @@
 
 use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
+use derive_more::Display;
 use serde::{Deserialize, de::DeserializeOwned};
 use tokio::runtime::{Builder, Runtime};
 use url::Url;
@@ -15,13 +16,16 @@ use super::{
 };
 use crate::base::fetch::{self, Post, Reach, Redirects};
 
-/// The most bytes of an answer.
 const LARGEST: usize = 1 << 30;
 /// The field with the code of an error. Older servers have none; their text begins with it.
 const CODE: &str = "x-clickhouse-exception-code";
 
-/// The place of a database, and how to get in.
-#[derive(Clone, PartialEq, Eq)]
+/// The place of a database, and how to get in; shown as the operator writes it, without the password.
+#[derive(Clone, PartialEq, Eq, Display)]
+#[display(
+    "{}://{user}@{host}:{port}/{database}",
+    if *is_tls { "clickhouses" } else { "clickhouse" }
+)]
 pub struct Settings {
     /// The host: a name or an address, as in a URL.
     pub host: String,
@@ -60,7 +64,6 @@ struct Connection {
     runtime: Option<Runtime>,
 }
 
-/// An answer in the format `JSONCompact`.
 #[derive(Deserialize)]
 struct Answer<T> {
     data: Vec<T>,
@@ -68,9 +71,6 @@ struct Answer<T> {
 
 impl Client {
     /// A client with these settings. It does not connect yet.
-    ///
-    /// # Errors
-    /// A sentence: the file of authorities is unreadable, or the system refuses.
     pub fn new(settings: Settings) -> Result<Self, String> {
         let http = fetch::Client::new(fetch::Settings {
             user_agent: fetch::PRODUCT,
@@ -94,9 +94,6 @@ impl Client {
     }
 
     /// Adds the rows. Waits for the server until the deadline; after a failure, they may be there.
-    ///
-    /// # Errors
-    /// Where the server cannot be reached, is late or refuses.
     pub fn insert(
         &self,
         insert: &Insert,
@@ -114,14 +111,12 @@ impl Client {
         if rows.is_empty() {
             return Ok(());
         }
-        let sql = format!("INSERT INTO {} ({}) FORMAT JSONEachRow", table.name(), table.columns());
+        let sql =
+            format!("INSERT INTO {} ({}) FORMAT JSONEachRow", table.as_str(), table.columns());
         self.send(Some(&sql), rows, deadline, true).map(drop)
     }
 
     /// Runs a statement that has no answer.
-    ///
-    /// # Errors
-    /// Where the server cannot be reached, is late or refuses.
     pub fn execute(&self, sql: &str, deadline: Duration) -> Result<(), Error> {
         self.send(None, sql.as_bytes(), deadline, true).map(drop)
     }
@@ -132,9 +127,6 @@ impl Client {
     }
 
     /// The rows that answer a question: a tuple of values for each, in the order of its columns.
-    ///
-    /// # Errors
-    /// Where the server cannot be reached, is late or refuses, or where a row is not as expected.
     pub fn rows<T: DeserializeOwned>(
         &self,
         sql: &str,
@@ -158,7 +150,6 @@ impl Client {
         Error { address: self.address(), failure }
     }
 
-    /// Sends a statement, or the rows of one, and returns the answer.
     fn send(
         &self,
         statement: Option<&str>,
@@ -217,14 +208,6 @@ impl Settings {
         }
         drop(fields);
         Some(url)
-    }
-}
-
-impl fmt::Display for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { host, port, is_tls, user, database, .. } = self;
-        let scheme = if *is_tls { "clickhouses" } else { "clickhouse" };
-        write!(f, "{scheme}://{user}@{host}:{port}/{database}")
     }
 }
 

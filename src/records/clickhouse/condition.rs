@@ -5,11 +5,8 @@ use std::{
     fmt::{self, Display, Write},
 };
 
-use super::rows::day;
-use crate::{
-    base::escape,
-    records::{counts::Question, record::Filter, tally::FORM},
-};
+use super::insert::day;
+use crate::records::{counts::Question, record::Filter, tally::FORM};
 
 /// Conditions that all have to hold; empty is none.
 #[derive(Clone, Debug)]
@@ -18,19 +15,11 @@ pub(super) struct Conditions {
     text: String,
 }
 
-impl Default for Conditions {
-    fn default() -> Self {
-        Self { clause: "WHERE", text: String::new() }
-    }
-}
-
-/// The path of a record without its query.
 pub(super) const PAGE: &str = "substring(path, 1, position(concat(path, '?'), '?') - 1)";
 
 impl Conditions {
-    /// Conditions that are checked first: of rows that don't meet them, the server reads no other column.
-    fn first() -> Self {
-        Self { clause: "PREWHERE", text: String::new() }
+    pub(super) const fn new() -> Self {
+        Self { clause: "WHERE", text: String::new() }
     }
 
     pub(super) fn require(&mut self, condition: impl Display) {
@@ -40,7 +29,7 @@ impl Conditions {
     }
 
     /// Requires the value in any case of its letters; nothing without a value.
-    fn require_name(&mut self, column: &str, wanted: Option<&String>) {
+    pub(super) fn require_name(&mut self, column: &str, wanted: Option<&String>) {
         let Some(wanted) = wanted else { return };
         self.require(format_args!("lower({column}) = {}", text(&wanted.to_ascii_lowercase())));
     }
@@ -53,7 +42,6 @@ impl Conditions {
         self.require_name("action", action.as_ref());
     }
 
-    /// Whether there is none.
     pub(super) const fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
@@ -70,9 +58,8 @@ pub(super) fn text(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'").replace('\0', "\\0"))
 }
 
-/// The hours and the site of a question.
 pub(super) fn of_question(question: &Question) -> Conditions {
-    let mut conditions = Conditions::default();
+    let mut conditions = Conditions::new();
     let [first, until] = question.hours();
     let last = until.saturating_sub(1);
     // By their days, too: whole days are left out unread.
@@ -82,18 +69,11 @@ pub(super) fn of_question(question: &Question) -> Conditions {
     conditions
 }
 
-/// The product token and the purpose of a question.
-pub(super) fn require_crawler(conditions: &mut Conditions, question: &Question) {
-    conditions.require_name("product_token", question.product_token.as_ref());
-    conditions.require_name("purpose", question.purpose.as_ref());
-    question.claimant.into_iter().for_each(|one| conditions.require(one.condition()));
-}
-
 /// Some hours, by their days, too: whole days are left out unread.
 pub(super) fn of_hours<'a>(hours: impl Iterator<Item = &'a i64>) -> Conditions {
     let hours: Vec<_> = hours.collect();
     let days: BTreeSet<_> = hours.iter().map(|hour| day(**hour)).collect();
-    let mut conditions = Conditions::default();
+    let mut conditions = Conditions::new();
     conditions.require(format_args!("day IN ({})", list(days)));
     conditions.require(format_args!("hour IN ({})", list(hours)));
     conditions
@@ -105,7 +85,8 @@ fn list(numbers: impl IntoIterator<Item = impl ToString>) -> String {
 
 /// The conditions on the values of records, but for their times; checked first.
 pub(super) fn of_filter(filter: &Filter) -> Conditions {
-    let mut conditions = Conditions::first();
+    // Of rows that don't meet them, the server reads no other column.
+    let mut conditions = Conditions { clause: "PREWHERE", text: String::new() };
     if let Some(id) = &filter.id {
         conditions.require(format_args!("id = {}", text(id)));
     }
@@ -125,22 +106,14 @@ pub(super) fn of_filter(filter: &Filter) -> Conditions {
     if let Some(path) = &filter.exact_path {
         conditions.require(format_args!("{PAGE} = {}", text(path)));
     }
-    if let Some(path) = &filter.path {
-        conditions.require(format_args!("path LIKE {}", text(&like(path))));
+    if let Some(path) = like(filter) {
+        conditions.require(format_args!("path LIKE {}", text(&path)));
     }
     conditions
 }
 
-/// A path pattern of robots.txt as one of LIKE, which matches the same recorded paths.
-fn like(pattern: &str) -> String {
-    // Recorded paths are escaped, so the pattern must be too.
-    let pattern = escape::text(pattern.as_bytes());
-    let (pattern, end) = match pattern.strip_suffix('$') {
-        Some(pattern) => (pattern, ""),
-        None => (pattern.as_str(), "%"),
-    };
-    let special = |piece: &str| piece.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    pattern.split('*').map(special).collect::<Vec<_>>().join("%") + end
+fn like(filter: &Filter) -> Option<String> {
+    filter.path_as("%", |plain| plain.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
 }
 
 #[cfg(test)]
@@ -184,7 +157,8 @@ mod tests {
             // It is recorded with two backslashes.
             ("/a\\b", "/a\\\\\\\\b%"),
         ] {
-            assert_eq!(like(pattern), expected);
+            let filter = Filter { path: Some(pattern.to_owned()), ..Filter::default() };
+            assert_eq!(like(&filter).as_deref(), Some(expected));
         }
     }
 }

@@ -66,11 +66,11 @@ impl Reader {
              FROM counts{conditions} GROUP BY hour, series, node, run) GROUP BY hour, series"
         );
         let rows: Vec<(i64, i64, u64, u64, u64)> = self.all(&sql)?;
-        if rows.iter().any(|row| counts.series(row.1).is_none()) {
+        if rows.iter().any(|row| counts.series.find(row.1).is_none()) {
             self.learn(counts, conditions)?;
         }
         for (hour, series, requests, folded, dropped) in rows {
-            if let (Some(hour), Some(series)) = (found.get_mut(&hour), counts.series(series)) {
+            if let (Some(hour), Some(series)) = (found.get_mut(&hour), counts.series.find(series)) {
                 hour.add(series, requests);
                 hour.add_unrecorded(series, folded, dropped);
             }
@@ -78,7 +78,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads the values of the series of some hours.
     fn learn(&self, counts: &mut Table, conditions: &Conditions) -> Result<(), Error> {
         let sql = format!(
             "SELECT series, [any(site), any(class), any(product_token), any(purpose), \
@@ -91,7 +90,7 @@ impl Reader {
             for (value, text) in found.kind.iter_mut().chain(&mut found.rule).zip(&texts) {
                 *value = text;
             }
-            counts.learn(series, &found);
+            counts.series.add(series, &found);
         }
         Ok(())
     }
@@ -125,7 +124,9 @@ impl Reader {
 
     pub(crate) fn unrecorded(&self, question: &Question) -> Result<Vec<Counted>, Error> {
         let mut conditions = condition::of_question(question);
-        condition::require_crawler(&mut conditions, question);
+        conditions.require_name("product_token", question.product_token.as_ref());
+        conditions.require_name("purpose", question.purpose.as_ref());
+        question.claimant.into_iter().for_each(|one| conditions.require(one.condition()));
         conditions.require("(folded > 0 OR dropped > 0)");
         conditions.require(format_args!("reason != '{FORM}'"));
         let sql = format!(

@@ -11,26 +11,22 @@
 pub use self::{
     client::{Attempt, Client, Settings},
     failure::{Error, Failure},
-    insert::{Insert, Portion, inserts},
-    rows::Origin,
+    insert::{Insert, Origin, Portion, inserts},
     schema::migrate,
     tables::{RECORD_HOURS, Table},
 };
 
-pub(crate) use self::{reader::Reader, rows::day};
+pub(crate) use self::{insert::day, reader::Reader};
 
 mod client; // requests with deadlines
 mod condition; // conditions in SQL, with foreign texts quoted
 mod counts; // counts by hour, read into memory
 mod failure; // failures, with the server's own words
 mod insert; // rows of one table, ready to be sent
-mod known_names; // the names in records and counts
 mod periods; // the periods of all nodes as those of the fleet
 mod publications; // editions with their periods in the fleet
-mod reader; // who answers questions
-mod record_hours; // the hours in which records can be
+mod reader; // questions, and those for names
 mod records; // records listed, counted and grouped
-mod rows; // values as rows
 mod schema; // the tables, and their versions
 mod tables; // the tables by name and number
 mod window; // ranges of time, from one end to the other

@@ -3,21 +3,20 @@
 //! The order of sequence numbers is the order of time, and the table is sorted by it. A listing from
 //! the end goes back in windows of time, each larger than the one before, until it has enough.
 
-use serde::de::{self, DeserializeOwned};
 use serde_json::Value;
 
 use super::{
     condition::{self, Conditions, text},
+    insert::BELOW_TIME,
     reader::Reader,
-    rows::BELOW_TIME,
+    tables::RECORD_HOURS,
     window::{Extent, Range, Windows},
 };
 use crate::{
     base::text::Text,
-    records::record::{COLUMNS, Columns, Error, Filter, Listing, RecordColumn, Violation},
+    records::record::{COLUMNS, Error, Filter, Listing, RecordColumn, Violation},
 };
 
-/// The most records of one answer of the server.
 const PORTION: usize = 20_000;
 /// How old a record is before a follower passes it, in seconds. Until then, an earlier one may arrive
 /// from another node.
@@ -27,14 +26,6 @@ const SETTLED: u32 = 5;
 struct Ends {
     latest: u64,
     settled: u64,
-}
-
-/// How a listing goes through records.
-#[derive(Clone, Copy, Debug)]
-struct Way<'a> {
-    filter: &'a Filter,
-    /// The clause that lists each record once.
-    once: &'static str,
 }
 
 impl Reader {
@@ -69,9 +60,8 @@ impl Reader {
         listing: &mut Listing,
     ) -> Result<(), Error> {
         let once = self.once(range)?;
-        let way = Way { filter, once };
         if let Some(time) = time(filter) {
-            self.list_ranges(&way, &[Range::near(time).within(range)], limit, listing)?;
+            self.list_ranges((filter, once), &[Range::near(time).within(range)], limit, listing)?;
             // Where the clock was set back, an id is ahead of its record.
             if !listing.records.is_empty() {
                 return Ok(());
@@ -81,7 +71,7 @@ impl Reader {
         let mut windows = Windows::new(parts, extent.first_window(limit), filter.is_backward());
         while let Some(window) = windows.next() {
             let before = listing.records.len();
-            self.list_ranges(&way, &window, limit, listing)?;
+            self.list_ranges((filter, once), &window, limit, listing)?;
             let found = listing.records.len();
             if found >= limit {
                 break;
@@ -91,15 +81,14 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds the records of these ranges, up to the limit.
+    /// Adds the records of these ranges, up to the limit; `once` is the clause that lists each record once.
     fn list_ranges(
         &self,
-        way: &Way<'_>,
+        (filter, once): (&Filter, &str),
         ranges: &[Range],
         limit: usize,
         listing: &mut Listing,
     ) -> Result<(), Error> {
-        let Way { filter, once } = *way;
         let (order, behind) = if filter.is_backward() { ("DESC", '<') } else { ("ASC", '>') };
         let (values, mut times) = (condition::of_filter(filter), within(ranges));
         loop {
@@ -130,7 +119,6 @@ impl Reader {
         }
     }
 
-    /// The sequence numbers of so many milliseconds.
     pub(crate) const fn numbers_of(milliseconds: u64) -> u64 {
         milliseconds << BELOW_TIME
     }
@@ -162,9 +150,26 @@ impl Reader {
         self.all(&sql)
     }
 
-    /// The range of all records that the filter selects.
     fn range(&self, filter: &Filter) -> Result<Range, Error> {
         Ok(Range::around_all(&self.parts(filter, Range::of(filter))?))
+    }
+
+    /// The parts of the range in which there can be records that the filter selects, in order.
+    ///
+    /// The server adds a record's hour a moment after the record. A follower may not miss it, so a short
+    /// range is read in any case.
+    pub(super) fn parts(&self, filter: &Filter, range: Range) -> Result<Vec<Range>, Error> {
+        let mut conditions = Conditions::new();
+        conditions.require_names(filter);
+        if conditions.is_empty() || range.is_short() {
+            return Ok(vec![range]);
+        }
+        let [first, last] = range.days();
+        conditions.require(format_args!("day BETWEEN {first} AND {last}"));
+        let sql = format!("SELECT DISTINCT hour FROM {RECORD_HOURS}{conditions} ORDER BY hour");
+        let hours = joined(self.all(&sql)?.into_iter().map(|(hour,)| hour));
+        let parts = hours.into_iter().map(|[first, last]| Range::of_hours(first, last));
+        Ok(parts.map(|part| part.within(range)).filter(|part| !part.is_empty()).collect())
     }
 
     /// The days of records that were sent again, within the range.
@@ -192,7 +197,6 @@ impl Reader {
         Ok(format!("countIf(day NOT IN ({days})) + uniqExactIf(id, day IN ({days}))"))
     }
 
-    /// The days with records; `None` without a record.
     fn extent(&self) -> Result<Option<Extent>, Error> {
         let sql = "SELECT toUInt32(partition) AS day, toUInt64(sum(rows)) AS number \
                    FROM system.parts WHERE database = currentDatabase() \
@@ -220,42 +224,14 @@ impl Reader {
     }
 }
 
-/// A record with its sequence number; `None` if a value is none of ours.
 fn violation(row: Vec<Value>) -> Option<(u64, Violation)> {
     let mut columns = row.into_iter();
     let sequence = columns.next()?.as_u64()?;
-    Some((sequence, Violation::read(&mut columns).ok()?))
+    Some((sequence, Violation::read(columns).ok()?))
 }
 
-fn next<T: DeserializeOwned>(
-    columns: &mut std::vec::IntoIter<Value>,
-) -> Result<T, serde_json::Error> {
-    serde_json::from_value(columns.next().unwrap_or_default())
-}
-
-impl Columns for std::vec::IntoIter<Value> {
-    type Error = serde_json::Error;
-
-    fn number(&mut self) -> Result<Option<i64>, serde_json::Error> {
-        next(self)
-    }
-
-    fn text(&mut self) -> Result<Option<Text>, serde_json::Error> {
-        next(self)
-    }
-
-    fn list(&mut self) -> Result<Vec<Text>, serde_json::Error> {
-        next(self)
-    }
-
-    fn failure(&self) -> serde_json::Error {
-        de::Error::custom("the value is none of a record's")
-    }
-}
-
-/// The conditions on the times of records.
 fn within(ranges: &[Range]) -> Conditions {
-    let mut conditions = Conditions::default();
+    let mut conditions = Conditions::new();
     // A condition that all records meet would only be read.
     if ranges != [Range::ALL] {
         let [first_day, last_day] = Range::around_all(ranges).days();
@@ -284,16 +260,40 @@ const fn value(column: RecordColumn) -> &'static str {
 const fn key(column: RecordColumn) -> &'static str {
     match column {
         RecordColumn::ProductToken => "lower(product_token)",
-        RecordColumn::Standing => "standing",
-        RecordColumn::Reason => "reason",
-        RecordColumn::Directive => "robots_directive",
-        RecordColumn::Pattern => "robots_pattern",
         RecordColumn::Path => condition::PAGE,
-        RecordColumn::ClientIp => "client_ip",
-        RecordColumn::Site => "site",
         RecordColumn::Day => {
             "concat(substring(toString(day), 1, 4), '-', substring(toString(day), 5, 2), '-', \
              substring(toString(day), 7, 2))"
+        }
+        plain => plain.as_str(),
+    }
+}
+
+/// The first and the last hour of each row of hours without a gap.
+fn joined(hours: impl Iterator<Item = u32>) -> Vec<[u32; 2]> {
+    let mut joined: Vec<[u32; 2]> = Vec::new();
+    for hour in hours {
+        match joined.last_mut() {
+            Some([_, last]) if last.checked_add(1) == Some(hour) => *last = hour,
+            _ => joined.push([hour, hour]),
+        }
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hours_without_a_gap_are_one_part() {
+        for (hours, parts) in [
+            (vec![], vec![]),
+            (vec![7], vec![[7, 7]]),
+            (vec![1, 2, 3, 5, 8, 9], vec![[1, 3], [5, 5], [8, 9]]),
+            (vec![u32::MAX - 1, u32::MAX], vec![[u32::MAX - 1, u32::MAX]]),
+        ] {
+            assert_eq!(joined(hours.into_iter()), parts);
         }
     }
 }

@@ -11,7 +11,6 @@ use super::{
 /// The steps that turn tables of version n - 1 into those of version n. Each statement changes nothing
 /// when it comes again, so that several nodes may take a step at once.
 const MIGRATIONS: [&str; 1] = [include_str!("tables.sql")];
-/// The newest version.
 const CURRENT: u32 = MIGRATIONS.len() as u32;
 /// The hours of records, as the table of hours has them.
 const HOURS: &str = "SELECT DISTINCT day, \
@@ -22,9 +21,6 @@ const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS beadle_versions (version UInt
 
 /// Makes the tables, or updates older ones; creates a missing database. What was lost of the tables is
 /// made again.
-///
-/// # Errors
-/// Where the server cannot be used, or where a newer version of this program made the tables.
 pub fn migrate(client: &Client, deadline: Duration) -> Result<(), Error> {
     let version = match version(client, deadline) {
         Err(Error { failure: Failure::Missing, .. }) => {
@@ -61,7 +57,7 @@ fn days_without_hours(client: &Client, deadline: Duration) -> Result<Vec<(u32,)>
              AND table = '{table}' AND active"
         )
     };
-    let [records, hours] = [Table::Violations.name(), RECORD_HOURS].map(days);
+    let [records, hours] = [Table::Violations.as_str(), RECORD_HOURS].map(days);
     let sql = format!(
         "SELECT toUInt32(partition) AS day FROM ({records}) WHERE partition NOT IN ({hours}) \
          GROUP BY partition ORDER BY day DESC"
@@ -92,7 +88,6 @@ fn create(client: &Client, deadline: Duration) -> Result<(), Error> {
     }
 }
 
-/// The statements of a file, without its comments.
 fn statements(file: &str) -> Vec<String> {
     let lines = file.lines().filter(|line| !line.starts_with("--"));
     let text = lines.collect::<Vec<_>>().join("\n");

@@ -1,69 +1,42 @@
 //! The tables that rows go to.
 
-use crate::records::record::COLUMNS;
+use crate::{base::text::words, records::record::COLUMNS};
 
 /// The table of the hours that have records, which the server fills itself.
 pub const RECORD_HOURS: &str = "record_hours";
 
-/// A table. Its number stays the same in every version, for files that hold rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Table {
-    /// The bytes of editions.
-    Editions = 1,
-    /// The start of each edition at each node.
-    Publications = 2,
-    /// Records.
-    Violations = 3,
-    /// Requests by series.
-    Counts = 4,
-    /// Violations by path and network.
-    Places = 5,
-    /// Requests of people.
-    People = 6,
-    /// Visits of people by operator.
-    Referrals = 7,
-    /// Records that were not kept.
-    Overflow = 8,
-    /// The hours with counts; written behind them.
-    CountedHours = 9,
-    /// The days of records that were sent again.
-    DaysSentAgain = 10,
+words! {
+    /// A table, in the order in which rows are sent. Its number stays the same in every version, for files
+    /// that hold rows.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Table {
+        /// The bytes of editions.
+        Editions = "editions",
+        /// The start of each edition at each node.
+        Publications = "publications",
+        /// Records.
+        Violations = "violations",
+        /// Requests by series.
+        Counts = "counts",
+        /// Violations by path and network.
+        Places = "places",
+        /// Requests of people.
+        People = "people",
+        /// Visits of people by operator.
+        Referrals = "referrals",
+        /// Records that were not kept.
+        Overflow = "overflow",
+        /// The hours with counts; written behind them.
+        CountedHours = "counted_hours",
+        /// The days of records that were sent again.
+        DaysSentAgain = "days_sent_again",
+    }
 }
 
 impl Table {
-    /// All tables, in the order in which the rows of a batch are sent.
-    pub const ALL: [Self; 10] = [
-        Self::Editions,
-        Self::Publications,
-        Self::Violations,
-        Self::Counts,
-        Self::Places,
-        Self::People,
-        Self::Referrals,
-        Self::Overflow,
-        Self::CountedHours,
-        Self::DaysSentAgain,
-    ];
-
-    /// The name in the database.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Editions => "editions",
-            Self::Publications => "publications",
-            Self::Violations => "violations",
-            Self::Counts => "counts",
-            Self::Places => "places",
-            Self::People => "people",
-            Self::Referrals => "referrals",
-            Self::Overflow => "overflow",
-            Self::CountedHours => "counted_hours",
-            Self::DaysSentAgain => "days_sent_again",
-        }
-    }
-
-    /// The number of the table.
+    /// The number of the table, from 1 on.
     pub const fn number(self) -> u8 {
-        self as u8
+        self as u8 + 1
     }
 
     /// The columns that rows have. Columns that the server computes are not among them.

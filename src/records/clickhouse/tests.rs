@@ -105,19 +105,17 @@ fn a_table_keeps_its_number() {
 fn the_servers_words_tell_the_kind_of_failure() {
     for (text, failure) in [
         ("Code: 60, e.displayText() = x", Failure::Missing),
-        (
-            "Code: 243. DB::Exception: y",
-            Failure::Refused(243, "Code: 243. DB::Exception: y".into()),
-        ),
+        ("Code: 243. DB::Exception: y", Failure::Full("Code: 243. DB::Exception: y".into())),
         ("<html>", Failure::Refused(0, "<html>".into())),
     ] {
         assert_eq!(Failure::refused(None, text), failure, "{text}");
     }
-    let error = |code| Error { address: "a".into(), failure: Failure::Refused(code, "".into()) };
+    let error = |code| Error { address: "a".into(), failure: Failure::refused(Some(code), "") };
     assert_eq!(error(243).to_string(), "'a' has no room:  (make room on that server)");
     assert_eq!(
         error(241).to_string(),
         "'a' refuses:  (see the user's rights, and the server's log)"
     );
-    assert!(error(243).is_full() && error(26).is_about_rows() && !error(241).is_about_rows());
+    assert_eq!(error(243).code(), "clickhouse.full");
+    assert!(error(26).is_about_rows() && !error(241).is_about_rows());
 }

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use jiff::{Timestamp, civil::Date, tz::Offset};
+use jiff::{civil::Date, tz::Offset};
 
-use super::rows::{BELOW_TIME, day};
+use super::insert::{BELOW_TIME, day};
 use crate::records::record::Filter;
 
 /// The milliseconds of a day.
@@ -13,7 +13,6 @@ const DAY: u64 = 24 * 3_600_000;
 const NEAR: u64 = 600_000;
 /// The milliseconds of an hour.
 const HOUR: u64 = 3_600_000;
-/// The most ranges of a window.
 const MOST_RANGES: usize = 64;
 /// How many times larger a window is than one with few records.
 const GROWTH: u64 = 4;
@@ -33,7 +32,6 @@ pub(super) struct Extent {
     pub(super) rows: u64,
 }
 
-/// Windows from one end of ranges to the other.
 #[derive(Debug)]
 pub(super) struct Windows {
     rest: VecDeque<Range>,
@@ -47,7 +45,8 @@ impl Range {
 
     /// The sequence numbers that the filter leaves. They begin with the time.
     pub(super) fn of(filter: &Filter) -> Self {
-        let [since, end] = filter.milliseconds().map(|time| time.map(sequence));
+        let [since, end] =
+            filter.milliseconds().map(|time| Some(sequence_of(time?.max(0).unsigned_abs())));
         let after = filter.after_sequence.map_or(0, |after| after.saturating_add(1));
         let before = filter.before_sequence.map_or(u64::MAX, |before| before.saturating_sub(1));
         let until = end.map_or(u64::MAX, |end| end.saturating_sub(1));
@@ -57,7 +56,6 @@ impl Range {
         Self { first: after.max(since.unwrap_or(0)), last: before.min(until) }
     }
 
-    /// Some minutes around a time.
     pub(super) const fn near(millisecond: u64) -> Self {
         Self {
             first: sequence_of(millisecond.saturating_sub(NEAR)),
@@ -93,7 +91,6 @@ impl Range {
         Self { first: self.first.max(other.first), last: self.last.min(other.last) }
     }
 
-    /// The first and the last day.
     pub(super) fn days(self) -> [u32; 2] {
         // The greatest numbers are of no time that a record has.
         let day =
@@ -103,7 +100,6 @@ impl Range {
 }
 
 impl Extent {
-    /// Everything up to the latest record.
     pub(super) fn range(self, latest: u64) -> Range {
         Range { first: sequence_of(start(self.first)), last: latest }
     }
@@ -133,7 +129,6 @@ impl Windows {
         }
     }
 
-    /// Takes the next numbers, so many and one at most.
     fn take(&mut self, wanted: u64) -> Option<Range> {
         if self.is_backward {
             let Range { first, last } = self.rest.pop_back()?;
@@ -172,11 +167,6 @@ impl Iterator for Windows {
     }
 }
 
-/// The first sequence number of a time.
-fn sequence(millisecond: i64) -> u64 {
-    sequence_of(millisecond.max(0).unsigned_abs())
-}
-
 const fn sequence_of(millisecond: u64) -> u64 {
     let most = (1 << (u64::BITS - BELOW_TIME)) - 1;
     (if millisecond < most { millisecond } else { most }) << BELOW_TIME
@@ -184,19 +174,15 @@ const fn sequence_of(millisecond: u64) -> u64 {
 
 /// The first millisecond of a day.
 fn start(day: u32) -> u64 {
-    let part = |divisor: u32, modulus: u32| day / divisor % modulus;
-    let parts = (
-        i16::try_from(part(10_000, 10_000)).unwrap_or(1970),
-        i8::try_from(part(100, 100)).unwrap_or(1),
-        i8::try_from(part(1, 100)).unwrap_or(1),
-    );
-    let date = Date::new(parts.0, parts.1, parts.2).ok();
-    let time = date.and_then(|date| Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)).ok());
-    time.map_or(0, |time: Timestamp| time.as_millisecond().max(0).unsigned_abs())
+    let date = Date::strptime("%Y%m%d", format!("{day:08}"));
+    let time = date.and_then(|date| Offset::UTC.to_timestamp(date.at(0, 0, 0, 0)));
+    time.map_or(0, |time| time.as_millisecond().max(0).unsigned_abs())
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
 
     #[test]

@@ -8,8 +8,7 @@ use jiff::Timestamp;
 use super::{
     Counted, Dimension, Place, Question,
     cells::Counts,
-    kinds::{KIND, Kind, RULE, Rule},
-    numbers::{Keys, find_name},
+    kinds::{KIND, Keys, Kind, RULE, Rule, find_name},
     table::Table,
 };
 use crate::{base::text::Text, records::tally::PlaceKind};
@@ -25,7 +24,6 @@ struct Groups<K> {
     keys: Keys<K>,
 }
 
-/// The requests of a pair of groups.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     requests: u64,
@@ -40,7 +38,6 @@ enum Cells {
     Sparse(HashMap<usize, Sum>),
 }
 
-/// A sum with the groups that it is of.
 struct Row {
     period: i64,
     kind: Kind,
@@ -49,8 +46,6 @@ struct Row {
 }
 
 impl Table {
-    /// The requests of crawlers and other programs, ordered by key. Combinations without a request are
-    /// absent.
     pub(crate) fn counted(&mut self, question: &Question) -> Vec<Counted> {
         let [first, until] = question.hours();
         let is_by_hour = question.by.contains(&Dimension::Hour);
@@ -69,7 +64,6 @@ impl Table {
         rows.into_iter().map(counted).collect()
     }
 
-    /// The first hour with requests that the question asks for.
     pub(crate) fn first_hour(&self, question: &Question) -> Option<Timestamp> {
         let [first, until] = question.hours();
         let kinds = self.kinds(question);
@@ -85,7 +79,8 @@ impl Table {
         counts: impl Iterator<Item = (i64, &'a Counts)>,
     ) -> Vec<Row> {
         let (kinds, rules) = (self.kinds(question), self.rules(question));
-        let violations = self.violations();
+        let violations: Vec<_> =
+            self.series.kinds.iter().map(|kind| self.series.is_violation(kind)).collect();
         let width = rules.keys.len();
         let size = kinds.keys.len() * width;
         let length = question.by.iter().find_map(|one| one.period());
@@ -157,10 +152,6 @@ impl Table {
         Groups::of_all(&self.series.rules, &RULE, &question.by, |_| true)
     }
 
-    fn violations(&self) -> Vec<bool> {
-        self.series.kinds.iter().map(|kind| self.series.is_violation(kind)).collect()
-    }
-
     fn compare_rows(&self, by: &[Dimension], one: &Row, other: &Row) -> Ordering {
         let compare =
             |dimension: &Dimension| match (one.number(*dimension), other.number(*dimension)) {
@@ -178,8 +169,6 @@ impl Table {
         start.map_or_else(|_| Text::default(), |start| Text::from(start.to_string()))
     }
 
-    /// The paths or networks with the most violations, most first. The question's `by` and `purpose`
-    /// don't count here.
     pub(crate) fn places(
         &mut self,
         kind: PlaceKind,
@@ -288,7 +277,6 @@ impl Cells {
         }
     }
 
-    /// Takes the cells with requests.
     fn drain(&mut self, mut take: impl FnMut(usize, Sum)) {
         match self {
             Self::Dense(cells) => {

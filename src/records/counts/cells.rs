@@ -9,7 +9,6 @@ use crate::records::record::packing::{Packer, Unpacker};
 /// A kind and a rule, or an owner and a place.
 pub(crate) type Pair = (u32, u32);
 
-/// The counts of an hour or of a day.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     /// Requests by kind and rule, or violations by owner and place.
@@ -22,7 +21,6 @@ pub(super) struct Counts {
 #[derive(Debug, Default)]
 pub(super) struct Packed(Box<[u8]>);
 
-/// The sums of one first number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group<'a> {
     pub(super) number: u32,
@@ -30,7 +28,6 @@ pub(super) struct Group<'a> {
     rows: &'a [u8],
 }
 
-/// Counts that come one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     sums: Vec<(Pair, u64)>,
@@ -87,7 +84,6 @@ impl Packed {
         Self(groups.into_bytes().into())
     }
 
-    /// The groups in the order of their numbers.
     pub(super) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         let (mut groups, mut number) = (Unpacker::new(&self.0), 0);
         std::iter::from_fn(move || {

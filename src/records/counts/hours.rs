@@ -19,7 +19,6 @@ pub(super) struct Hours {
     gone: usize,
 }
 
-/// What a comparison with the database found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// Nothing, or the latest hour alone.
@@ -69,7 +68,6 @@ impl Hours {
         current.iter().filter(|(hour, _)| is_missing(hour)).copied().collect()
     }
 
-    /// Takes in an hour of this version that was read whole.
     pub(super) fn take_in(&mut self, (hour, version): (i64, i64), counts: Counts) {
         self.days.remove(&day(hour));
         self.hours.insert(hour, (version, counts));
@@ -111,7 +109,6 @@ impl Hours {
     }
 }
 
-/// The start of the day that contains the hour.
 pub(super) const fn day(hour: i64) -> i64 {
     hour - hour.rem_euclid(DAY)
 }

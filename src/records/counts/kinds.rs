@@ -1,23 +1,23 @@
-//! Combinations of values by number, as the database knows them.
+//! Texts by number, and combinations of values by number, as the database knows them. A number stays what
+//! it is.
 //!
 //! A series is what a request was (its kind) under a rule of an edition. Kinds are few, and so are rules;
 //! series are many.
 
-use std::cmp::Ordering;
-
-use hashbrown::HashMap;
-
-use super::{
-    Dimension,
-    cells::Pair,
-    numbers::{Keys, Name, find_name, number, number_of_name},
+use std::{
+    cmp::Ordering,
+    hash::{Hash, Hasher},
 };
+
+use hashbrown::{DefaultHashBuilder, HashMap};
+use indexmap::{Equivalent, IndexSet};
+
+use super::{Dimension, cells::Pair};
 use crate::{
     base::text::Text,
     records::tally::{Claimant, is_violation},
 };
 
-/// The values of a kind of request.
 pub(crate) const KIND: [Dimension; 9] = [
     Dimension::Site,
     Dimension::Class,
@@ -47,7 +47,7 @@ pub(super) type Kind = [u32; KIND.len()];
 pub(super) type Rule = [u32; RULE.len()];
 
 #[derive(Debug, Default)]
-pub(super) struct AllSeries {
+pub(crate) struct AllSeries {
     /// The kind and the rule of each, by the id in the database.
     parts: HashMap<i64, Pair>,
     pub(super) kinds: Keys<Kind>,
@@ -58,13 +58,11 @@ pub(super) struct AllSeries {
 }
 
 impl AllSeries {
-    /// The kind and the rule of a series.
-    pub(super) fn find(&self, id: i64) -> Option<Pair> {
+    pub(crate) fn find(&self, id: i64) -> Option<Pair> {
         self.parts.get(&id).copied()
     }
 
-    /// Takes in a series of the database.
-    pub(super) fn add(&mut self, id: i64, texts: &SeriesTexts<'_>) -> Pair {
+    pub(crate) fn add(&mut self, id: i64, texts: &SeriesTexts<'_>) -> Pair {
         let mut kind = Kind::default();
         for ((number, dimension), text) in kind.iter_mut().zip(KIND).zip(texts.kind) {
             *number = match is_name(dimension) {
@@ -90,12 +88,10 @@ impl AllSeries {
         find_name(&self.names, name)
     }
 
-    /// Whether requests of this kind are violations.
     pub(super) fn is_violation(&self, kind: &Kind) -> bool {
         is_violation(self.word(kind, Dimension::Action), self.word(kind, Dimension::Reason))
     }
 
-    /// Who the requests of a kind count for.
     pub(super) fn claimant(&self, kind: &Kind) -> Claimant {
         Claimant::of(self.word(kind, Dimension::Standing))
     }
@@ -125,7 +121,6 @@ impl AllSeries {
         }
     }
 
-    /// The value of a dimension, as it is shown.
     pub(super) fn text(&self, dimension: Dimension, number: u32) -> Text {
         match dimension {
             Dimension::Line => Text::from(number.to_string()),
@@ -138,3 +133,45 @@ impl AllSeries {
 const fn is_name(dimension: Dimension) -> bool {
     matches!(dimension, Dimension::Site | Dimension::ProductToken | Dimension::Purpose)
 }
+
+pub(super) type Keys<K> = IndexSet<K, DefaultHashBuilder>;
+
+/// A name in any case of its ASCII letters. Its first spelling is shown.
+#[derive(Debug)]
+pub(super) struct Name<T = Box<str>>(pub(super) T);
+
+/// The number of a text, a new one for a new text.
+pub(super) fn number(texts: &mut Keys<Box<str>>, text: &str) -> u32 {
+    let known = texts.get_index_of(text);
+    // A row of the database is longer than a number.
+    known.unwrap_or_else(|| texts.insert_full(text.into()).0) as u32
+}
+
+pub(super) fn number_of_name(names: &mut Keys<Name>, name: &str) -> u32 {
+    let known = names.get_index_of(&Name(name));
+    known.unwrap_or_else(|| names.insert_full(Name(name.into())).0) as u32
+}
+
+pub(super) fn find_name(names: &Keys<Name>, name: &str) -> Option<u32> {
+    names.get_index_of(&Name(name)).map(|number| number as u32)
+}
+
+impl<T: AsRef<str>> Hash for Name<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.as_ref().bytes().for_each(|byte| state.write_u8(byte.to_ascii_lowercase()));
+    }
+}
+
+impl Equivalent<Name> for Name<&str> {
+    fn equivalent(&self, known: &Name) -> bool {
+        self.0.eq_ignore_ascii_case(&known.0)
+    }
+}
+
+impl PartialEq for Name {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+}
+
+impl Eq for Name {}

@@ -19,8 +19,7 @@ pub use self::{
 mod answer; // the answer to a question
 mod cells; // the counts of an hour as numbers
 mod hours; // hours, and sums of days
-mod kinds; // combinations of values by number
-mod numbers; // texts by number
+mod kinds; // texts and combinations of values by number
 mod question; // what is asked, and how it is answered
 mod table; // the hours that were taken in
 

@@ -133,7 +133,6 @@ impl Question {
 }
 
 impl Counted {
-    /// Violations without a record.
     pub(crate) fn unrecorded((action, folded, dropped): (Text, u64, u64)) -> Self {
         let requests = folded + dropped;
         Self { key: vec![action], requests, violations: requests, folded, dropped }

@@ -7,8 +7,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::{
     cells::{Gathered, Pair},
     hours::{Change, Hours},
-    kinds::{AllSeries, SeriesTexts},
-    numbers::{Keys, Name, number, number_of_name},
+    kinds::{AllSeries, Keys, Name, number, number_of_name},
     question::Question,
 };
 use crate::records::tally::{Claimant, PlaceKind};
@@ -23,14 +22,13 @@ pub struct CountsInMemory(Arc<Mutex<Table>>);
 /// where something changed.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    pub(super) series: AllSeries,
+    pub(crate) series: AllSeries,
     pub(super) requests: Hours,
     pub(super) owners: Owners,
     pub(super) place_names: Keys<Box<str>>,
     pub(super) places: Hours,
 }
 
-/// What is read of an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Requests,
@@ -38,7 +36,6 @@ pub(crate) enum Part {
     Places,
 }
 
-/// Whose violations places have.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
     pub(super) all: Keys<Owner>,
@@ -46,7 +43,6 @@ pub(super) struct Owners {
     pub(super) names: Keys<Name>,
 }
 
-/// Whose violations a place has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Owner {
     pub(super) kind: PlaceKind,
@@ -56,7 +52,6 @@ pub(super) struct Owner {
 }
 
 impl CountsInMemory {
-    /// The table, for one question at a time.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock()
     }
@@ -87,15 +82,6 @@ impl Table {
         }
     }
 
-    /// The series with this id, if it is known.
-    pub(crate) fn series(&self, id: i64) -> Option<Pair> {
-        self.series.find(id)
-    }
-
-    pub(crate) fn learn(&mut self, id: i64, texts: &SeriesTexts<'_>) -> Pair {
-        self.series.add(id, texts)
-    }
-
     /// A place, and whose violations it has.
     pub(crate) fn place(
         &mut self,
@@ -108,7 +94,6 @@ impl Table {
         (owner as u32, number(&mut self.place_names, place)) // a row is longer than a number
     }
 
-    /// Takes in an hour of this version that was read whole.
     pub(crate) fn take_in(&mut self, part: Part, hour: (i64, i64), counts: Gathered) {
         self.hours(part).take_in(hour, counts.pack());
     }

@@ -31,7 +31,7 @@ fn take_in(
         let mut gathered = Gathered::default();
         for &(_, id, requests) in read.iter().filter(|(at, ..)| *at == hour.0) {
             if let Some((_, texts)) = all.iter().find(|one| one.0 == id) {
-                let series = table.series(id).unwrap_or_else(|| table.learn(id, texts));
+                let series = table.series.find(id).unwrap_or_else(|| table.series.add(id, texts));
                 gathered.add(series, requests);
             }
         }
@@ -98,7 +98,7 @@ fn names_count_in_any_case_and_texts_do_not() {
 #[test]
 fn counts_beyond_a_number_stay_exact() {
     let mut table = Table::default();
-    let series = table.learn(1, &texts("a.example", "GPTBot", "log"));
+    let series = table.series.add(1, &texts("a.example", "GPTBot", "log"));
     let large = 3 * u64::from(u32::MAX) + 17;
     let hours: Vec<_> = (0..30).map(|hour| (hour * HOUR, 1)).collect();
     for hour in table.missing(Part::Requests, &hours, &Question::default()) {

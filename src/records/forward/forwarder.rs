@@ -1,7 +1,14 @@
-//! The writer's side: a batch becomes rows, and the rows go into the spool.
+//! The writer's side: a batch becomes rows, and the rows go into the spool. With it, the sending thread,
+//! from the start to a bounded end.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    thread::{self, JoinHandle},
+    time::Instant,
+};
 
+use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::records::{
@@ -11,9 +18,13 @@ use crate::records::{
     tally::Rollups,
 };
 
-use super::{Settings, forwarding::Forwarding, state::Shared, totals::Totals};
+use super::{
+    Settings,
+    sender::Sender,
+    state::{Shared, Status},
+    totals::Totals,
+};
 
-/// The bytes of editions that are written together.
 const EDITIONS: usize = 2 << 20;
 
 /// Puts batches into the spool.
@@ -31,29 +42,22 @@ pub struct Forwarder {
 
 impl Forwarder {
     /// Opens the spool and starts the thread that sends. It waits for no server.
-    ///
-    /// # Errors
-    /// Where another process uses the spool, or its folder cannot be written.
     pub fn start(settings: Settings) -> Result<(Self, Forwarding), Error> {
         let spool = Spool::open(&settings.folder, settings.limit)?;
-        let node = settings.node.clone();
-        let forwarding = Forwarding::start(spool, settings)?;
+        let shared = Arc::new(Shared::new(spool));
         let forwarder = Self {
-            shared: forwarding.shared(),
-            node,
+            shared: Arc::clone(&shared),
+            node: settings.node.clone(),
             run: Uuid::now_v7().to_string(),
             totals: Totals::default(),
             prepared: VecDeque::new(),
             number: None,
         };
-        Ok((forwarder, forwarding))
+        Ok((forwarder, Forwarding::start(shared, settings)?))
     }
 
     /// Writes a batch durably, or fails; after a failure the same batch comes again, with its number. The
     /// numbers grow. Its counts are those since the batch before.
-    ///
-    /// # Errors
-    /// Where the spool is full, or its disk fails.
     pub fn append(&mut self, number: u64, batch: Portion<'_>) -> Result<(), Error> {
         if self.number != Some(number) {
             self.prepare(number, batch);
@@ -99,7 +103,49 @@ impl Forwarder {
     }
 }
 
-/// The editions in portions of limited size.
+/// The sending thread, and how it goes.
+#[derive(Debug)]
+pub struct Forwarding {
+    shared: Arc<Shared>,
+    sender: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Forwarding {
+    fn start(shared: Arc<Shared>, settings: Settings) -> Result<Self, Error> {
+        let sender = Sender::new(Arc::clone(&shared), settings);
+        let thread = thread::Builder::new().name("beadle-sender".to_owned());
+        let thread = thread.spawn(move || sender.run());
+        let sender = thread.map_err(|error| Error {
+            path: "beadle-sender".into(),
+            obstacle: Obstacle::Failed(error.to_string()),
+        })?;
+        Ok(Self { shared, sender: Mutex::new(Some(sender)) })
+    }
+
+    /// How it goes.
+    pub fn status(&self) -> Status {
+        self.shared.status()
+    }
+
+    /// Sends what waits until the deadline, as long as the server takes it. The rest stays in the spool
+    /// for the next start. A second call does nothing.
+    pub fn close(&self, until: Instant) {
+        let Some(sender) = self.sender.lock().take() else { return };
+        if self.shared.close(until) && sender.join().is_err() {
+            tracing::error!(code = "spool.panicked", "the sender to ClickHouse panicked");
+        }
+        let Status { waiting, bytes, .. } = self.status();
+        if waiting > 0 {
+            tracing::warn!(
+                code = "spool.left",
+                records = waiting,
+                bytes,
+                "records stay in the spool: the next start sends them"
+            );
+        }
+    }
+}
+
 fn portions<'a, 'b>(editions: &'b [&'a Edition]) -> impl Iterator<Item = &'b [&'a Edition]> {
     let mut rest = editions;
     std::iter::from_fn(move || {
@@ -115,7 +161,6 @@ fn portions<'a, 'b>(editions: &'b [&'a Edition]) -> impl Iterator<Item = &'b [&'
     })
 }
 
-/// The rows as a frame of the spool.
 fn frame(insert: &Insert) -> Frame<'_> {
     let records = match insert.table {
         Table::Violations => u32::try_from(insert.len()).unwrap_or(u32::MAX),

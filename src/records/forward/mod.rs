@@ -12,10 +12,12 @@ use std::{path::PathBuf, time::Duration};
 
 use crate::records::clickhouse;
 
-pub use self::{forwarder::Forwarder, forwarding::Forwarding, state::Status};
+pub use self::{
+    forwarder::{Forwarder, Forwarding},
+    state::Status,
+};
 
-mod forwarder; // the writer's side: batches into the spool
-mod forwarding; // the sending thread
+mod forwarder; // the writer's side: batches into the spool; the sending thread
 mod old_days; // old days, dropped
 mod sender; // the thread that sends
 mod shipment; // segments on their way, piece by piece

@@ -14,19 +14,18 @@ const FIRST: Duration = Duration::from_secs(60);
 const INTERVAL: Duration = Duration::from_secs(600);
 /// The most that the clocks may differ, in seconds.
 const LEEWAY: u64 = 3600;
-/// How long the server may take for a statement.
 const DEADLINE: Duration = Duration::from_secs(30);
 /// The tables with a partition for each day, and those with one for each month.
 const BY_DAY: [&str; 7] = [
-    Table::Violations.name(),
+    Table::Violations.as_str(),
     RECORD_HOURS,
-    Table::Counts.name(),
-    Table::Places.name(),
-    Table::People.name(),
-    Table::Referrals.name(),
-    Table::DaysSentAgain.name(),
+    Table::Counts.as_str(),
+    Table::Places.as_str(),
+    Table::People.as_str(),
+    Table::Referrals.as_str(),
+    Table::DaysSentAgain.as_str(),
 ];
-const BY_MONTH: [&str; 2] = [Table::CountedHours.name(), Table::Overflow.name()];
+const BY_MONTH: [&str; 2] = [Table::CountedHours.as_str(), Table::Overflow.as_str()];
 
 #[derive(Debug)]
 pub(super) struct Retention {
@@ -60,7 +59,7 @@ impl Retention {
         let mut removed = 0;
         for table in BY_DAY {
             let count = drop_oldest(client, table, oldest)?;
-            removed += if table == Table::Violations.name() { count } else { 0 };
+            removed += if table == Table::Violations.as_str() { count } else { 0 };
         }
         for table in BY_MONTH {
             drop_oldest(client, table, oldest / 100)?;

@@ -9,8 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use derive_more::From;
+
 use crate::records::{
     clickhouse::{Client, Error, Failure, Insert, migrate},
+    record,
     spool::{PORTION, Spool},
 };
 
@@ -67,9 +70,10 @@ enum Step {
     Idle,
 }
 
+#[derive(From)]
 enum Stop {
     Server(Error),
-    Disk(crate::records::record::Error),
+    Disk(record::Error),
 }
 
 impl Sender {
@@ -88,7 +92,6 @@ impl Sender {
         }
     }
 
-    /// Sends until the end.
     pub(super) fn run(mut self) {
         let _finish = Finish(Arc::clone(&self.shared));
         let (mut rest, mut pause) = (Duration::ZERO, SHORTEST_PAUSE);
@@ -117,14 +120,15 @@ impl Sender {
     }
 
     fn step(&mut self) -> Result<Step, Stop> {
-        let client = self.client().map_err(Stop::Server)?;
+        let client = self.client()?;
         if self.shipment.is_none() {
-            self.shipment = self.load().map_err(Stop::Disk)?;
+            self.shipment = self.load()?;
         }
         let Some(shipment) = &mut self.shipment else {
-            return self.drop_old(&client).map(|()| Step::Idle).map_err(Stop::Server);
+            self.drop_old(&client)?;
+            return Ok(Step::Idle);
         };
-        match shipment.send(&client).map_err(Stop::Server)? {
+        match shipment.send(&client)? {
             Progress::Took(records) => {
                 self.refusals = 0;
                 self.had_tables = true;
@@ -136,22 +140,21 @@ impl Sender {
             Progress::Halved => {}
             Progress::Refused(row, error) => {
                 if self.refusals >= REFUSALS {
-                    return Err(Stop::Server(error));
+                    return Err(error.into());
                 }
                 self.refusals += 1;
                 shipment.skip();
                 self.refuse(&row, &error);
             }
             Progress::Done => {
-                self.unload().map_err(Stop::Disk)?;
+                self.unload()?;
                 self.most = (self.most * 2).min(LARGEST);
-                self.drop_old(&client).map_err(Stop::Server)?;
+                self.drop_old(&client)?;
             }
         }
         Ok(Step::Sent)
     }
 
-    /// The client of a server with our tables.
     fn client(&mut self) -> Result<Client, Error> {
         let client = match &self.client {
             Some(client) => client.clone(),
@@ -178,7 +181,7 @@ impl Sender {
     }
 
     /// Reads the next rows, once they waited for long enough or are many.
-    fn load(&self) -> Result<Option<Shipment>, crate::records::record::Error> {
+    fn load(&self) -> Result<Option<Shipment>, record::Error> {
         let mut spool = self.shared.spool.lock();
         // A clock that went back makes them old enough.
         let age = spool.since().map(|since| since.elapsed().unwrap_or(LINGER));
@@ -190,7 +193,7 @@ impl Sender {
     }
 
     /// Removes what the server took, and sets damaged frames aside.
-    fn unload(&mut self) -> Result<(), crate::records::record::Error> {
+    fn unload(&mut self) -> Result<(), record::Error> {
         let Some(shipment) = &mut self.shipment else { return Ok(()) };
         let mut spool = self.shared.spool.lock();
         while let Some(frame) = shipment.frames.iter_mut().find(|frame| frame.is_damaged) {
@@ -217,7 +220,7 @@ impl Sender {
 
     fn refuse(&self, row: &Insert, error: &Error) {
         self.shared.count(|status| status.refused += 1);
-        let table = row.table.name();
+        let table = row.table.as_str();
         match set_aside(&self.settings.folder, row) {
             Ok(file) => tracing::error!(
                 code = "clickhouse.row_refused", table, file = %file.display(), %error,
@@ -238,7 +241,6 @@ impl Sender {
         Ok(())
     }
 
-    /// Notes a failure, and prepares for the next try.
     fn failed(&mut self, error: &Error) {
         if matches!(error.failure, Failure::Missing) {
             self.is_migrated = false;
@@ -250,7 +252,7 @@ impl Sender {
 
 /// Appends the row to the file of its table, and returns the file.
 fn set_aside(folder: &Path, insert: &Insert) -> io::Result<PathBuf> {
-    let path = folder.join(format!("refused-{}.jsonl", insert.table.name()));
+    let path = folder.join(format!("refused-{}.jsonl", insert.table.as_str()));
     let mut options = OpenOptions::new();
     let mut file = options.append(true).create(true).mode(0o600).open(&path)?;
     if file.metadata()?.len() + insert.rows.len() as u64 > LARGEST_FILE {

@@ -10,7 +10,6 @@ use crate::records::{
     spool::Waiting,
 };
 
-/// How long the server may take for one piece.
 pub(super) const DEADLINE: Duration = Duration::from_secs(30);
 /// How often rows are refused before the one at fault is looked for.
 const TRIES: u32 = 3;
@@ -29,7 +28,6 @@ struct Piece {
     tries: u32,
 }
 
-/// What the sender does next.
 #[derive(Debug)]
 pub(super) enum Progress {
     /// The server took a piece with this number of records.
@@ -57,7 +55,6 @@ impl Shipment {
         Self { pieces: full.map(piece).collect(), frames }
     }
 
-    /// Sends the next piece.
     pub(super) fn send(&mut self, client: &Client) -> Result<Progress, Error> {
         let Some(Piece { insert, attempt, tries }) = self.pieces.front_mut() else {
             return Ok(Progress::Done);
@@ -91,7 +88,6 @@ impl Shipment {
         }
     }
 
-    /// Leaves out the row that was refused.
     pub(super) fn skip(&mut self) {
         self.pieces.pop_front();
     }

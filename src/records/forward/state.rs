@@ -39,7 +39,6 @@ pub struct Status {
     pub trouble: Option<String>,
 }
 
-/// What the writer and the sender share.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) folder: PathBuf,
@@ -141,7 +140,6 @@ impl Shared {
         self.troubled(code, error.to_string());
     }
 
-    /// Notes a failure that stops the sending.
     pub(super) fn troubled(&self, code: &'static str, error: String) {
         let mut news = self.news.lock();
         if news.code != Some(code) {
@@ -163,7 +161,6 @@ impl Shared {
         }
     }
 
-    /// Notes that the server takes rows.
     pub(super) fn recovered(&self) {
         let mut news = self.news.lock();
         let was_troubled = news.status.trouble.take().is_some();

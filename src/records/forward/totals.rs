@@ -10,7 +10,6 @@ use crate::{
 /// The most hours. Requests are counted now, so there are two at most unless the clock jumps.
 const HOURS: usize = 3;
 
-/// The counts of the last hours.
 #[derive(Debug, Default)]
 pub(super) struct Totals {
     /// Requests, and those of them that were folded and dropped; of other keys, one number.
@@ -64,7 +63,6 @@ impl Totals {
         whole
     }
 
-    /// Adds to a count, and returns its total.
     fn count(&mut self, hour: Hour, key: Key, new: [u64; 3]) -> [u64; 3] {
         let total = self.hours.entry(hour).or_default().entry(key).or_default();
         total.iter_mut().zip(new).for_each(|(sum, new)| *sum += new);

@@ -7,11 +7,9 @@ use rusqlite::{ErrorCode, ffi};
 use super::file::folder_of;
 use crate::records::record::{Error, Obstacle};
 
-/// The extended codes of writes that the system refuses.
 const NOT_WRITTEN: [i32; 3] =
     [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_TRUNCATE];
 
-/// The failure of a database that an error of SQLite stands for.
 pub(crate) fn database_failure(path: &Path, error: rusqlite::Error) -> Error {
     let code = error.sqlite_error().map(|error| error.extended_code);
     let obstacle = match error.sqlite_error_code() {
@@ -36,7 +34,6 @@ pub(crate) fn database_failure(path: &Path, error: rusqlite::Error) -> Error {
     Error::new(path, obstacle)
 }
 
-/// Whether the file system of a file is mounted read-only.
 fn is_mounted_read_only(path: &Path) -> bool {
     let found = rustix::fs::statvfs(folder_of(path));
     found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))

@@ -39,9 +39,6 @@ pub fn folder_of(path: &Path) -> &Path {
 }
 
 /// Checks that the folder of a file exists; the path may be a typing error.
-///
-/// # Errors
-/// There is no such folder.
 pub fn check_folder(path: &Path) -> Result<(), Error> {
     if !folder_of(path).is_dir() {
         return Err(Error::new(path, Obstacle::NoFolder));

@@ -41,7 +41,6 @@ pub struct Log {
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// The lines between the requests and the writer.
 #[derive(Debug)]
 struct Queue {
     state: Mutex<State>,
@@ -51,7 +50,6 @@ struct Queue {
     metrics: Arc<Metrics>,
 }
 
-/// The state behind the lock of a log.
 #[derive(Debug, Default)]
 struct State {
     lines: Vec<u8>,
@@ -62,9 +60,7 @@ struct State {
     /// The number of waiting bytes that wakes the writer.
     wake_at: usize,
     phase: Phase,
-    /// The start of the write in progress.
     writing_since: Option<Instant>,
-    /// The failure that stops the writing at present.
     trouble: Option<Error>,
     /// The lines that were dropped and in no message yet.
     untold: u64,
@@ -73,7 +69,6 @@ struct State {
 }
 
 impl State {
-    /// Why a line finds no room at present.
     fn cause(&self) -> &'static str {
         self.phase.cause(self.trouble.as_ref(), self.writing_since)
     }
@@ -85,7 +80,6 @@ impl State {
         is_due.then(|| std::mem::take(&mut self.untold))
     }
 
-    /// Whether it is time for another message about a failure that lasts.
     fn may_complain(&mut self, now: Instant) -> bool {
         is_due(&mut self.told[1], now)
     }
@@ -93,9 +87,6 @@ impl State {
 
 impl Log {
     /// Opens the target and starts the writer.
-    ///
-    /// # Errors
-    /// The target can't be opened; the error names the repair.
     pub fn start(target: &LogTarget, metrics: Arc<Metrics>) -> Result<Self, Error> {
         Self::with_room(Output::open(target)?, MOST_BYTES, metrics)
     }
@@ -161,7 +152,6 @@ impl Queue {
         self.lose(&mut state, 1);
     }
 
-    /// Counts lines that are not written, and says so now and then.
     fn lose(&self, state: &mut State, lines: u64) {
         let cause = state.cause();
         state.untold += lines;
@@ -291,7 +281,6 @@ impl Queue {
         is_finished
     }
 
-    /// Drops and counts all lines that are not written.
     fn abandon(&self, state: &mut State) {
         let lost = std::mem::take(&mut state.waiting) + std::mem::take(&mut state.taken);
         state.lines = Vec::new();

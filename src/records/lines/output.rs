@@ -23,7 +23,6 @@ use super::file::{FILE_MODE, check_folder, identity};
 /// The output whose line on standard output has no end yet.
 static UNFINISHED: Mutex<Option<u64>> = Mutex::new(None);
 
-/// The number of outputs since the start.
 static OUTPUTS: AtomicU64 = AtomicU64::new(0);
 
 /// The target of lines.
@@ -50,9 +49,6 @@ pub struct Output {
 
 impl Output {
     /// Opens the target. A file is created where there is none.
-    ///
-    /// # Errors
-    /// The file can't be opened; the error names the repair.
     pub fn open(target: &LogTarget) -> Result<Self, Error> {
         let path = match target {
             LogTarget::File(path) => path,
@@ -65,7 +61,6 @@ impl Output {
         Ok(output)
     }
 
-    /// Standard output, unbuffered.
     fn stdout() -> Result<Self, Error> {
         let path = Path::new("stdout");
         let descriptor = io::stdout().as_fd().try_clone_to_owned();
@@ -81,9 +76,6 @@ impl Output {
 
     /// Writes whole lines. After a failure, the next call has to bring the same lines; it goes on
     /// where this one stopped.
-    ///
-    /// # Errors
-    /// The lines are not all written.
     pub fn write(&mut self, lines: &[u8]) -> Result<(), Error> {
         self.follow_rotation(lines)?;
         match self.shared {
@@ -143,7 +135,6 @@ impl Output {
         Ok(())
     }
 
-    /// Reopens the file after log rotation.
     fn follow_rotation(&mut self, lines: &[u8]) -> Result<(), Error> {
         if self.identity.is_none() || self.identity == identity(&self.path) {
             return Ok(());

@@ -1,13 +1,17 @@
 //! A record as the values of its fields, for every form that has a column for each.
 
 use jiff::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::{
+    Serialize, Serializer,
+    de::{DeserializeOwned, Error},
+};
+use serde_json::Value as Json;
 
 use crate::{
     base::text::Text,
     records::{
         record::{Robots, RobotsRead, Violation},
-        tally::{ReadState, Series},
+        tally::{Hour, PeopleCount, PlaceCount, ReadState, ReferralCount, Rollup, Series},
     },
 };
 
@@ -29,39 +33,7 @@ pub(crate) enum Value<'a> {
     List(&'a [Text]),
 }
 
-/// The columns of a stored record, read one after the other.
-pub(crate) trait Columns {
-    type Error;
-
-    fn number(&mut self) -> Result<Option<i64>, Self::Error>;
-
-    fn text(&mut self) -> Result<Option<Text>, Self::Error>;
-
-    fn list(&mut self) -> Result<Vec<Text>, Self::Error>;
-
-    /// The failure of the last column: its value is none of a record's.
-    fn failure(&self) -> Self::Error;
-
-    fn number_of<T: TryFrom<i64>>(&mut self) -> Result<Option<T>, Self::Error> {
-        let number = self.number()?.map(T::try_from).transpose();
-        number.map_err(|_| self.failure())
-    }
-
-    fn time(&mut self) -> Result<Option<Timestamp>, Self::Error> {
-        let time = self.number()?.map(Timestamp::from_millisecond).transpose();
-        time.map_err(|_| self.failure())
-    }
-
-    fn some<T>(
-        &mut self,
-        read: fn(&mut Self) -> Result<Option<T>, Self::Error>,
-    ) -> Result<T, Self::Error> {
-        read(self)?.ok_or_else(|| self.failure())
-    }
-}
-
 impl Violation {
-    /// The values of [`COLUMNS`].
     pub(crate) fn values(&self) -> [Value<'_>; 27] {
         let Self { robots, robots_read, .. } = self;
         [
@@ -95,44 +67,77 @@ impl Violation {
         ]
     }
 
-    /// Reads the columns in the order of [`COLUMNS`].
-    pub(crate) fn read<C: Columns>(from: &mut C) -> Result<Self, C::Error> {
+    /// Reads the values of [`COLUMNS`]: times are milliseconds, and lists may be JSON texts.
+    pub(crate) fn read(columns: impl IntoIterator<Item = Json>) -> serde_json::Result<Self> {
+        let from = &mut columns.into_iter();
         Ok(Self {
-            schema: from.some(C::number_of)?,
-            id: from.some(C::text)?,
-            time: from.some(C::time)?,
-            site: from.some(C::text)?,
-            client_ip: from.some(C::text)?,
-            method: from.some(C::text)?,
-            host: from.some(C::text)?,
-            path: from.some(C::text)?,
-            user_agent: from.some(C::text)?,
-            product_token: from.some(C::text)?,
-            product_tokens: from.list()?,
-            operator: from.text()?,
-            purpose: from.text()?,
-            standing: from.some(C::text)?,
-            evidence: from.text()?,
-            verdict: from.some(C::text)?,
-            reason: from.some(C::text)?,
-            action: from.some(C::text)?,
-            status: from.some(C::number_of)?,
+            schema: next(from)?,
+            id: next(from)?,
+            time: time(next(from)?)?,
+            site: next(from)?,
+            client_ip: next(from)?,
+            method: next(from)?,
+            host: next(from)?,
+            path: next(from)?,
+            user_agent: next(from)?,
+            product_token: next(from)?,
+            product_tokens: list(from)?,
+            operator: next(from)?,
+            purpose: next(from)?,
+            standing: next(from)?,
+            evidence: next(from)?,
+            verdict: next(from)?,
+            reason: next(from)?,
+            action: next(from)?,
+            status: next(from)?,
             robots: Robots {
-                edition: from.some(C::text)?,
-                line: from.number_of()?,
-                directive: from.some(C::text)?,
-                pattern: from.some(C::text)?,
-                group: from.list()?,
+                edition: next(from)?,
+                line: next(from)?,
+                directive: next(from)?,
+                pattern: next(from)?,
+                group: list(from)?,
             },
             robots_read: RobotsRead {
-                state: {
-                    let state = from.text()?.and_then(|word| ReadState::from_word(&word));
-                    state.ok_or_else(|| from.failure())?
-                },
-                edition: from.text()?,
-                at: from.time()?,
+                state: next(from)?,
+                edition: next(from)?,
+                at: next::<Option<i64>>(from)?.map(time).transpose()?,
             },
         })
+    }
+}
+
+/// A count of an hour, as the values of its key behind the hour, and its numbers.
+pub(crate) struct CountRow<'a> {
+    pub(crate) hour: Hour,
+    pub(crate) key: Vec<Value<'a>>,
+    pub(crate) numbers: Vec<u64>,
+}
+
+impl<'a> From<&'a Rollup> for CountRow<'a> {
+    fn from(Rollup { hour, series, requests, folded, dropped }: &'a Rollup) -> Self {
+        let numbers = vec![*requests, *folded, *dropped];
+        Self { hour: *hour, key: of_series(series).into(), numbers }
+    }
+}
+
+impl<'a> From<&'a PlaceCount> for CountRow<'a> {
+    fn from(count: &'a PlaceCount) -> Self {
+        let PlaceCount { hour, kind, site, product_token, claimant, place, violations } = count;
+        let key = [kind.word(*claimant), site, product_token, place].map(Value::Word);
+        Self { hour: *hour, key: key.into(), numbers: vec![*violations] }
+    }
+}
+
+impl<'a> From<&'a PeopleCount> for CountRow<'a> {
+    fn from(PeopleCount { hour, site, requests }: &'a PeopleCount) -> Self {
+        Self { hour: *hour, key: vec![Value::Word(site)], numbers: vec![*requests] }
+    }
+}
+
+impl<'a> From<&'a ReferralCount> for CountRow<'a> {
+    fn from(ReferralCount { hour, site, operator, visits }: &'a ReferralCount) -> Self {
+        let key = vec![Value::Word(site), Value::Word(operator)];
+        Self { hour: *hour, key, numbers: vec![*visits] }
     }
 }
 
@@ -153,6 +158,21 @@ pub(crate) fn of_series(series: &Series) -> [Value<'_>; 13] {
         Value::Word(&series.pattern),
         Value::Word(series.read.map_or("", ReadState::as_str)),
     ]
+}
+
+fn next<T: DeserializeOwned>(columns: &mut impl Iterator<Item = Json>) -> serde_json::Result<T> {
+    serde_json::from_value(columns.next().unwrap_or_default())
+}
+
+fn list(columns: &mut impl Iterator<Item = Json>) -> serde_json::Result<Vec<Text>> {
+    match columns.next() {
+        Some(Json::String(list)) => serde_json::from_str(&list),
+        list => serde_json::from_value(list.unwrap_or_default()),
+    }
+}
+
+fn time(millisecond: i64) -> serde_json::Result<Timestamp> {
+    Timestamp::from_millisecond(millisecond).map_err(Error::custom)
 }
 
 fn optional(text: &Option<Text>) -> Value<'_> {

@@ -1,14 +1,20 @@
-//! The selection of records, the same for the database and for JSON lines.
+//! The selection of records, the same for the database and for JSON lines, and the names in records: one
+//! that a filter uses is among them, or a similar one is.
 
 use jiff::Timestamp;
 
 use crate::{
-    base::escape,
+    base::{
+        escape,
+        text::{Text, words},
+    },
     records::{
         record::{BrokenRule, Overflow, PathPattern, Violation},
         tally::{Claimant, FORM},
     },
 };
+
+pub(crate) const MOST_NAMES: usize = 10_000;
 
 /// The conditions on a record; `None` is no condition. The default lists all violations.
 #[derive(Clone, Debug, Default)]
@@ -63,27 +69,59 @@ pub struct Listing {
     pub end: u64,
 }
 
-/// A column by which records can be counted.
+/// A kind of name by which records can be filtered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecordColumn {
-    /// The judged product token.
-    ProductToken,
-    /// The standing of the claim.
-    Standing,
-    /// The stable code of the reason.
-    Reason,
-    /// The rule's directive.
-    Directive,
-    /// The rule's path pattern.
-    Pattern,
-    /// The path without its query.
-    Path,
-    /// The client, as recorded.
-    ClientIp,
-    /// The day of UTC, as `2026-11-20`.
-    Day,
+pub enum NameKind {
     /// The site.
     Site,
+    /// The judged product token.
+    ProductToken,
+    /// The crawler's purpose.
+    Purpose,
+}
+
+/// The result of a lookup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameFound {
+    /// The name is there.
+    Itself,
+    /// The name is not there; these are (10,000 at most).
+    Others(Vec<String>),
+}
+
+words! {
+    /// A column by which records can be counted, by its name in a database.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RecordColumn {
+        /// The judged product token.
+        ProductToken = "product_token",
+        /// The standing of the claim.
+        Standing = "standing",
+        /// The stable code of the reason.
+        Reason = "reason",
+        /// The rule's directive.
+        Directive = "robots_directive",
+        /// The rule's path pattern.
+        Pattern = "robots_pattern",
+        /// The path without its query.
+        Path = "path",
+        /// The client, as recorded.
+        ClientIp = "client_ip",
+        /// The day of UTC, as `2026-11-20`.
+        Day = "day",
+        /// The site.
+        Site = "site",
+    }
+}
+
+impl NameKind {
+    pub(crate) const fn of(self, violation: &Violation) -> Option<&Text> {
+        match self {
+            Self::Site => Some(&violation.site),
+            Self::ProductToken => Some(&violation.product_token),
+            Self::Purpose => violation.purpose.as_ref(),
+        }
+    }
 }
 
 impl Listing {
@@ -171,15 +209,15 @@ impl Filter {
         self.path.as_deref().map(PathPattern::new).or_else(exact)
     }
 
-    /// The path pattern as a pattern of SQLite's GLOB, which matches exactly the same paths.
-    pub(crate) fn path_glob(&self) -> Option<String> {
+    /// The path pattern as one of a database, which matches exactly the same paths: `any` stands for any
+    /// characters, and `plain` takes the meaning from what is special there.
+    pub(crate) fn path_as(&self, any: &str, plain: impl Fn(&str) -> String) -> Option<String> {
+        // Recorded paths are escaped, so the pattern must be too.
         let pattern = escape::text(self.path.as_deref()?.as_bytes());
         let (pattern, end) = match pattern.strip_suffix('$') {
             Some(pattern) => (pattern, ""),
-            None => (pattern.as_str(), "*"),
+            None => (pattern.as_str(), any),
         };
-        // In GLOB a question mark and a bracket are special, too; in brackets they are not.
-        let pieces = pattern.split('*').map(|piece| piece.replace('[', "[[]").replace('?', "[?]"));
-        Some(pieces.collect::<Vec<_>>().join("*") + end)
+        Some(pattern.split('*').map(plain).collect::<Vec<_>>().join(any) + end)
     }
 }

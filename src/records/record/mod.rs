@@ -8,8 +8,9 @@
 //! May use: tally, robots, text, escape. Must not know: violations, policy, enforce, proxy, admin, cli.
 
 pub(crate) use self::{
-    columns::{COLUMNS, Columns, Value, of_series},
-    names::MOST_NAMES,
+    columns::{COLUMNS, CountRow, Value, of_series},
+    edition::EditionFiles,
+    filter::MOST_NAMES,
     overflow::Tally,
     path_pattern::PathPattern,
 };
@@ -19,8 +20,7 @@ pub use self::{
         Quarantined, SiteHosts, Unread,
     },
     error::{Error, Obstacle},
-    filter::{Filter, Listing, RecordColumn},
-    names::{NameFound, NameKind},
+    filter::{Filter, Listing, NameFound, NameKind, RecordColumn},
     overflow::Overflow,
     redaction::{REDACTED, redact_query},
     violation::{BrokenRule, REASONS, Robots, RobotsRead, SCHEMA, Violation, rule_line},
@@ -31,8 +31,7 @@ mod columns; // the values of a record, one for each column
 pub mod csv; // CSV: one record a line, safe for spreadsheets
 mod edition; // the history of a site's robots.txt: editions, hosts, quarantine, fetches
 mod error; // failures of a database or a log, with the repair
-mod filter; // the selection of records, the same for database and lines
-mod names; // the names in records: sites, product tokens, purposes
+mod filter; // the selection of records, the same for database and lines; their names
 mod overflow; // records that were not kept, counted by name
 pub(crate) mod packing; // numbers and texts as bytes
 mod path_pattern; // path patterns for many recorded paths

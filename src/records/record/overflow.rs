@@ -35,7 +35,6 @@ pub struct Overflow {
     pub last: Timestamp,
 }
 
-/// Counts by site, product token and rule.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(HashMap<[Text; 3], Overflow>);
 
@@ -44,7 +43,6 @@ impl Tally {
         self.0.is_empty()
     }
 
-    /// The number of all records.
     pub(crate) fn sum(&self) -> u64 {
         self.0.values().map(|overflow| overflow.count).sum()
     }
@@ -57,12 +55,10 @@ impl Tally {
         overflow
     }
 
-    /// Takes the counts and resets them.
     pub(crate) fn drain(&mut self) -> Vec<Overflow> {
         self.0.drain().map(|(_, overflow)| overflow).collect()
     }
 
-    /// Counts the record.
     pub(crate) fn add(&mut self, violation: &Violation) {
         let Violation { time, site, product_token, robots, .. } = violation;
         let mut name = [site.clone(), product_token.clone(), robots.pattern.clone()];

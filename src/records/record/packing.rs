@@ -1,7 +1,6 @@
 //! Numbers and texts packed into bytes: numbers with seven bits in a byte, sorted texts without what
 //! they share with the one before.
 
-/// Appends packed values.
 #[derive(Debug, Default)]
 pub(crate) struct Packer(Vec<u8>);
 

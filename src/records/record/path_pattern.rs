@@ -10,12 +10,10 @@ use crate::base::escape;
 pub(crate) struct PathPattern {
     /// The piece before the first star. Every matching path begins with it.
     first: Vec<u8>,
-    /// The pieces between stars.
     pieces: Vec<Finder<'static>>,
     end: End,
 }
 
-/// What follows the pieces.
 #[derive(Clone, Debug)]
 enum End {
     Anything,
@@ -36,7 +34,6 @@ pub(super) struct Walk<'a> {
     ends: Vec<usize>,
 }
 
-/// The answer to a path of a [`Walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Match,
@@ -69,7 +66,6 @@ impl PathPattern {
         Self { first: text.as_bytes().to_vec(), pieces: Vec::new(), end: End::Anything }
     }
 
-    /// Whether the recorded path matches.
     pub(crate) fn matches(&self, path: &str) -> bool {
         let path = path.as_bytes();
         path.starts_with(&self.first) && self.find(path, self.first.len(), &mut Vec::new(), 0)

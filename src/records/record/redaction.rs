@@ -46,7 +46,6 @@ pub fn redact_query<'a, T: AsRef<str>>(target: &'a [u8], names: &[T]) -> Cow<'a,
     out.into()
 }
 
-/// The part of a target.
 #[derive(Clone, Copy)]
 enum Place {
     Path,
@@ -64,7 +63,6 @@ fn is_secret<T: AsRef<str>>(name: &[u8], names: &[T]) -> bool {
     })
 }
 
-/// Whether two names are the same parameter.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let fold = |octet: &u8| match octet {
         b'+' | b' ' | b'.' => b'_',

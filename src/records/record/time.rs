@@ -2,12 +2,10 @@
 
 use jiff::Timestamp;
 
-/// The time stamp in the format of a record.
 pub(crate) fn text(time: Timestamp) -> String {
     format!("{time:.3}")
 }
 
-/// A field that always has a time.
 pub(crate) mod required {
     use jiff::Timestamp;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -145,7 +145,6 @@ impl BrokenRule {
         Some(Self { directive, pattern: pattern.trim().to_owned(), reason: None })
     }
 
-    /// Whether it is the rule of the record.
     pub(super) fn is_of(&self, violation: &Violation) -> bool {
         self.directive == violation.robots.directive.as_str()
             && self.pattern == violation.robots.pattern.as_str()

@@ -18,14 +18,11 @@ const MOST: usize = 16_384;
 /// The most log lines about one hour.
 const MOST_LINES: usize = 20;
 
-/// The counters of the present hours.
 #[derive(Debug)]
 pub(super) struct Folds {
-    /// The number of full records.
     detail: u64,
     table: HashTable<Fold>,
     hasher: DefaultHashBuilder,
-    /// The hour of the last sweep.
     hour: Hour,
     /// The folded violations that no log line has told, by hour, site and product token.
     untold: BTreeMap<(Hour, Text, Text), u64>,

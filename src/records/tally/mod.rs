@@ -54,7 +54,6 @@ pub enum Detail {
 pub struct Tally {
     state: Mutex<State>,
     people: Mutex<Vec<(Text, Arc<People>)>>,
-    /// The folded violations since the start.
     folded: AtomicU64,
     /// Whether a writer takes the counts: there is a database. Otherwise only violations beyond the detail
     /// are counted.
@@ -74,9 +73,8 @@ struct State {
 #[derive(Debug, Default)]
 pub struct Drained {
     series: series::Drained,
-    places: Vec<PlaceCount>,
-    people: Vec<PeopleCount>,
-    referrals: Vec<ReferralCount>,
+    /// All but the series.
+    others: Rollups,
 }
 
 impl Tally {
@@ -212,12 +210,9 @@ impl Tally {
             .referrals
             .drain()
             .map(|((hour, site, operator), visits)| ReferralCount { hour, site, operator, visits });
-        Drained {
-            referrals: referrals.collect(),
-            series: state.series.drain(),
-            places: state.places.drain(),
-            people,
-        }
+        let (series, referrals) = (Vec::new(), referrals.collect());
+        let others = Rollups { series, places: state.places.drain(), people, referrals };
+        Drained { series: state.series.drain(), others }
     }
 
     /// Logs the folded violations of other hours than `now`, one line for each site and crawler.
@@ -240,7 +235,6 @@ impl Tally {
 }
 
 impl State {
-    /// The key with the name that counts.
     fn named<'a>(&mut self, hour: Hour, key: &SeriesKey<'a>) -> SeriesKey<'a> {
         match key.is_declared {
             true => {
@@ -259,18 +253,17 @@ impl State {
 impl Drained {
     /// The number of requests, without those of dropped records.
     pub fn requests(&self) -> u64 {
-        let people = self.people.iter().map(|one| one.requests).sum::<u64>();
-        self.series.requests() + people
+        let people = self.others.people.iter().map(|one| one.requests);
+        self.series.requests() + people.sum::<u64>()
     }
 
     /// The rollups of a batch: the counts, and one for each of its records.
     pub fn rollups<'a>(self, records: impl Iterator<Item = (Timestamp, &'a Tallied)>) -> Rollups {
-        let Self { series, places, people, referrals } = self;
-        let mut counts = series.merged();
+        let mut counts = self.series.merged();
         for (at, Tallied { series, .. }) in records {
             counts.add(Hour::of(at), series, Count { requests: 1, ..Count::default() });
         }
-        Rollups { series: counts.rollups(), places, people, referrals }
+        Rollups { series: counts.rollups(), ..self.others }
     }
 }
 

@@ -20,7 +20,6 @@ pub struct People {
 }
 
 impl People {
-    /// Counts a request.
     pub(super) fn add(&self, hour: Hour) {
         let one_more = |first| {
             let (of, requests) = parts(first);
@@ -33,7 +32,6 @@ impl People {
         }
     }
 
-    /// Takes the counts.
     pub(super) fn drain(&self) -> BTreeMap<Hour, u64> {
         let (hour, requests) = parts(self.first.swap(0, Ordering::Acquire));
         let mut counts = std::mem::take(&mut *self.others.lock());

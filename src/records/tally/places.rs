@@ -13,7 +13,6 @@ use crate::base::text::Text;
 /// The most places of one kind that an hour tells apart.
 const MOST: usize = 512;
 
-/// The places of the present hour.
 #[derive(Debug)]
 pub(super) struct PlaceTable {
     hour: Hour,
@@ -31,7 +30,6 @@ struct Kind {
     places: usize,
 }
 
-/// A place with the violations that are not yet written.
 #[derive(Debug)]
 struct Slot {
     site: Text,

@@ -5,10 +5,10 @@
 use std::{
     collections::HashMap,
     hash::{Hash, Hasher},
-    ops::AddAssign,
     sync::Arc,
 };
 
+use derive_more::AddAssign;
 use hashbrown::DefaultHashBuilder;
 use indexmap::{Equivalent, IndexMap};
 
@@ -20,8 +20,7 @@ use super::{
 /// The most combinations of hour and series that wait; beyond that, names count as `other`.
 const MOST: usize = 32_768;
 
-/// Requests of one series in one hour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, AddAssign)]
 pub(super) struct Count {
     pub(super) requests: u64,
     pub(super) folded: u64,
@@ -67,7 +66,6 @@ struct Key {
 pub(super) struct SeriesCounts(HashMap<(Hour, usize), (Arc<Series>, Count)>);
 
 impl SeriesTable {
-    /// Counts a request, and returns its series.
     pub(super) fn count(
         &mut self,
         hour: Hour,
@@ -95,7 +93,6 @@ impl SeriesTable {
         Some(&slot.series)
     }
 
-    /// Counts a violation whose record is not kept.
     pub(super) fn add_other(&mut self, hour: Hour, series: &Arc<Series>, count: Count) {
         self.others.add(hour, series, count);
     }
@@ -142,12 +139,10 @@ impl SeriesTable {
     }
 }
 
-/// The series of the names beyond the limit.
 fn other<'a>(key: &SeriesKey<'a>) -> SeriesKey<'a> {
     SeriesKey { product_token: OTHER, purpose: "", ..*key }
 }
 
-/// The counts of a [`SeriesTable`].
 #[derive(Debug, Default)]
 pub(super) struct Drained {
     latest: Vec<(Hour, Arc<Series>, Count)>,
@@ -182,14 +177,6 @@ impl SeriesCounts {
             Rollup { hour: *hour, series: Series::clone(series), requests, folded, dropped }
         };
         self.0.iter().map(rollup).collect()
-    }
-}
-
-impl AddAssign for Count {
-    fn add_assign(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.folded += other.folded;
-        self.dropped += other.dropped;
     }
 }
 

@@ -6,14 +6,28 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::records::{
-    lines::{Phase, STALL, is_due},
-    record::{Error, Overflow, Tally, Violation},
-    violations::{NoteCounts, Record, notes::Notes},
+use crate::{
+    base::text::Text,
+    records::{
+        lines::{Phase, STALL, is_due},
+        record::{Error, Overflow, Tally, Violation},
+        tally::{Series, Tallied},
+        violations::{NoteCounts, notes::Notes},
+    },
 };
 
 /// The most bytes of waiting records.
 pub(super) const BYTES: usize = 32 << 20;
+
+/// A violation on its way to the store, with what only the counts by hour need.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The violation.
+    pub violation: Violation,
+    /// Its place in the counts; `None` if nothing keeps counts.
+    pub tallied: Option<Tallied>,
+}
+
 /// Violations, counted by state. At every moment `seen == stored + folded + dropped + queued`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -52,7 +66,6 @@ pub enum Health {
     Degraded(String),
 }
 
-/// The state behind the lock of a queue.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) waiting: VecDeque<Arc<Record>>,
@@ -65,20 +78,15 @@ pub(super) struct State {
     pub(super) taken_notes: Arc<Notes>,
     /// The notes that found no room or were abandoned.
     pub(super) lost: NoteCounts,
-    /// The number of the last batch.
     pub(super) batch: u64,
     /// The requests whose counts the writer took and has not acknowledged.
     pub(super) taken_requests: u64,
     /// The requests whose counts were abandoned.
     pub(super) lost_requests: u64,
-    /// The start of the write in progress.
     pub(super) writing_since: Option<Instant>,
-    pub(super) seen: u64,
-    pub(super) stored: u64,
-    /// The records for which a database at its limit of size had no room.
-    pub(super) folded: u64,
-    pub(super) dropped: u64,
-    /// The dropped records by cause.
+    /// Without those in [`Counts::queued`]. Of folded ones, those for which a database at its limit of size
+    /// had no room.
+    pub(super) accounts: Counts,
     pub(super) drops: BTreeMap<&'static str, u64>,
     pub(super) overflow: Tally,
     /// The part of the overflow that is not yet written.
@@ -86,13 +94,10 @@ pub(super) struct State {
     pub(super) owed_since: Option<Instant>,
     /// The number of dropped records that the writer took to write their counts.
     pub(super) taken_owed: u64,
-    /// The time of the last log line about a full queue.
     pub(super) warned: Option<Instant>,
     /// The queue length that wakes the writer.
     pub(super) wake_at: usize,
-    /// The failure that stops the writing at present.
     pub(super) trouble: Option<Error>,
-    /// The time of the last log line about it.
     pub(super) complained: Option<Instant>,
     pub(super) phase: Phase,
 }
@@ -102,12 +107,10 @@ impl State {
         !(self.waiting.is_empty() && self.notes.is_empty() && self.owed.is_empty())
     }
 
-    /// Whether it is time for another log line about a full queue.
     pub(super) fn may_warn(&mut self) -> bool {
         is_due(&mut self.warned, Instant::now())
     }
 
-    /// Whether it is time for another log line about the failure that stops the writing.
     pub(super) fn may_complain(&mut self) -> bool {
         is_due(&mut self.complained, Instant::now())
     }
@@ -119,32 +122,28 @@ impl State {
         writing.filter(|writing| self.trouble.is_none() && *writing >= STALL)
     }
 
-    /// Why a record finds no room at present.
     pub(super) fn cause(&self) -> &'static str {
         self.phase.cause(self.trouble.as_ref(), self.writing_since)
     }
 
     pub(super) fn counts(&self) -> Counts {
         let queued = (self.waiting.len() + self.taken.len()) as u64;
-        let Self { seen, stored, folded, dropped, .. } = *self;
-        Counts { seen, stored, folded, dropped, queued }
+        Counts { queued, ..self.accounts }
     }
 
-    /// Counts the record as dropped.
     pub(super) fn drop_record(&mut self, violation: &Violation, cause: &'static str) {
-        self.dropped += 1;
+        self.accounts.dropped += 1;
         *self.drops.entry(cause).or_default() += 1;
         self.overflow.add(violation);
         self.owed.add(violation);
         self.owed_since.get_or_insert_with(Instant::now);
     }
 
-    /// Folds the waiting records, and returns them.
     pub(super) fn fold(&mut self) -> Vec<Arc<Record>> {
         let waiting: Vec<_> = self.waiting.drain(..).collect();
         let weight: usize = waiting.iter().map(|record| record.violation.weight()).sum();
         self.bytes = self.bytes.saturating_sub(weight);
-        self.folded += waiting.len() as u64;
+        self.accounts.folded += waiting.len() as u64;
         waiting
     }
 
@@ -157,13 +156,11 @@ impl State {
         waiting
     }
 
-    /// Takes the overflow that is not yet written.
     pub(super) fn settle(&mut self) -> Vec<Overflow> {
         self.owed_since = None;
         self.owed.drain()
     }
 
-    /// Drops and counts all records and notes that are not written.
     pub(super) fn abandon(&mut self) {
         let taken = std::mem::take(&mut self.taken);
         let waiting = std::mem::take(&mut self.waiting);
@@ -177,6 +174,31 @@ impl State {
         self.lost_requests += std::mem::take(&mut self.taken_requests);
         let taken = std::mem::take(&mut self.taken_notes);
         self.lost += std::mem::take(&mut self.notes).counts_with(&taken);
+    }
+}
+
+impl Series {
+    /// The series of a violation by a client of this class.
+    pub fn of(violation: &Violation, class: &'static str) -> Self {
+        let Violation { robots, robots_read, .. } = violation;
+        Self {
+            site: violation.site.clone(),
+            class: Text::word(class),
+            product_token: match violation.product_token.as_str() {
+                Violation::NAMELESS => Text::default(),
+                _ => violation.product_token.clone(),
+            },
+            purpose: violation.purpose.clone().unwrap_or_default(),
+            standing: violation.standing.clone(),
+            verdict: violation.verdict.clone(),
+            action: violation.action.clone(),
+            reason: violation.reason.clone(),
+            edition: robots.edition.clone(),
+            line: robots.line.unwrap_or(0),
+            directive: robots.directive.clone(),
+            pattern: robots.pattern.clone(),
+            read: Some(robots_read.state),
+        }
     }
 }
 

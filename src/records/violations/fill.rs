@@ -8,12 +8,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use derive_more::AddAssign;
 use parking_lot::Mutex;
 
 use super::{retention::Retention, size_limit::SizeLimit};
 
 /// The records that the database removed since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, AddAssign)]
 pub struct Removed {
     /// Those older than the retention.
     pub by_age: u64,
@@ -54,16 +55,12 @@ impl Fill {
         self.is_shut.load(Ordering::Relaxed)
     }
 
-    /// The bytes that count against the limit.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    pub(super) fn count(&self, Removed { by_age, by_size, by_loss }: Removed) {
-        let mut removed = self.removed.lock();
-        removed.by_age += by_age;
-        removed.by_size += by_size;
-        removed.by_loss += by_loss;
+    pub(super) fn count(&self, removed: Removed) {
+        *self.removed.lock() += removed;
     }
 
     pub(super) fn removed(&self) -> Removed {
@@ -80,13 +77,11 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Ends failed passes and schedules the next ones.
     pub(super) fn put_off(&mut self, now: Instant) {
         self.age.iter_mut().for_each(|age| age.put_off(now));
         self.size.iter_mut().for_each(|size| size.put_off(now));
     }
 
-    /// The time until there may be something to remove.
     pub(super) fn rest(&self, now: Instant) -> Duration {
         let age = self.age.as_ref().map(|age| age.rest(now));
         let size = self.size.as_ref().and_then(|size| size.rest(now));

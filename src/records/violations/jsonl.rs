@@ -9,16 +9,24 @@ use std::{
     io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
     ops::ControlFlow,
     path::Path,
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 
-use crate::records::record::{
-    Error, Filter, Listing, MOST_NAMES, NameFound, NameKind, Obstacle, Overflow, SCHEMA, Violation,
+use crate::records::{
+    lines::{LogTarget, Output},
+    record::{
+        Error, Filter, Listing, MOST_NAMES, NameFound, NameKind, Obstacle, Overflow, SCHEMA,
+        Violation,
+    },
+    violations::{queue::Batch, writer::Target},
 };
 
 /// The longest line, in bytes; Beadle writes no longer one. [`read`] skips longer lines.
 const LINE_LIMIT: u64 = 512 << 10;
+/// How long to wait between calls of [`Target::tend`]; a log has no work there.
+const REST: Duration = Duration::from_secs(60);
 
 /// A line that counts records which are not in the log.
 #[derive(Serialize)]
@@ -62,6 +70,43 @@ pub struct Reading {
     pub end: u64,
 }
 
+#[derive(Debug)]
+pub(super) struct Log {
+    output: Output,
+    lines: Vec<u8>,
+}
+
+impl Log {
+    pub(super) fn open(target: &LogTarget) -> Result<Self, Error> {
+        Output::open(target).map(Self::to)
+    }
+
+    pub(super) const fn to(output: Output) -> Self {
+        Self { output, lines: Vec::new() }
+    }
+}
+
+impl Target for Log {
+    fn append(&mut self, batch: &Batch) -> Result<(), Error> {
+        if self.lines.is_empty() {
+            for record in batch.records.iter() {
+                push(&mut self.lines, &record.violation);
+            }
+            for overflow in &batch.overflow {
+                let line = OverflowLine { schema: SCHEMA, kind: "overflow", overflow };
+                push_line(&mut self.lines, &line);
+            }
+        }
+        self.output.write(&self.lines)?;
+        self.lines.clear();
+        Ok(())
+    }
+
+    fn tend(&mut self) -> Result<Duration, Error> {
+        Ok(REST)
+    }
+}
+
 /// Appends the record's line.
 pub fn push(lines: &mut Vec<u8>, violation: &Violation) {
     push_line(lines, violation);
@@ -72,11 +117,6 @@ pub fn push_with_form(lines: &mut Vec<u8>, record: &Violation, form: Option<&str
     push_line(lines, &FormLine { record, form });
 }
 
-/// Appends the line of an overflow.
-pub(super) fn push_overflow(lines: &mut Vec<u8>, overflow: &Overflow) {
-    push_line(lines, &OverflowLine { schema: SCHEMA, kind: "overflow", overflow });
-}
-
 fn push_line(lines: &mut Vec<u8>, line: &impl Serialize) {
     serde_json::to_writer(&mut *lines, line).expect("a line has no map, and memory takes all");
     lines.push(b'\n');
@@ -85,9 +125,6 @@ fn push_line(lines: &mut Vec<u8>, line: &impl Serialize) {
 /// The records of a log that the filter lists. The sequence number of a record is the position
 /// after its line, in bytes. A log that is shorter than `after_sequence` was rotated and is read
 /// from its start. A last line without its end is incomplete and is left for the next call.
-///
-/// # Errors
-/// Where the file is missing, is no regular file or cannot be read.
 pub fn read(path: &Path, filter: &Filter) -> Result<Listing, Error> {
     let limit = filter.limit.unwrap_or(usize::MAX);
     let is_forward = filter.after_sequence.is_some();
@@ -115,9 +152,6 @@ pub fn read(path: &Path, filter: &Filter) -> Result<Listing, Error> {
 }
 
 /// Whether a name is in the log, in any case; else the names that are.
-///
-/// # Errors
-/// Where the file is missing, is no regular file or cannot be read.
 pub fn find_name(path: &Path, kind: NameKind, name: &str) -> Result<NameFound, Error> {
     let (mut others, mut is_there) = (BTreeSet::new(), false);
     scan(path, None, |_, line| {
@@ -134,9 +168,6 @@ pub fn find_name(path: &Path, kind: NameKind, name: &str) -> Result<NameFound, E
 
 /// Visits each line of a log with the position after it, until the visitor breaks off. Begins after
 /// the position `after`, or at the start of a log that is shorter.
-///
-/// # Errors
-/// Where the file is missing, is no regular file or cannot be read.
 pub fn scan(
     path: &Path,
     after: Option<u64>,

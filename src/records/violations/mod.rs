@@ -15,30 +15,24 @@
 //! enforce, proxy, admin, cli.
 
 pub use self::{
-    accounts::{Counts, Drops, Health},
+    accounts::{Counts, Drops, Health, Record},
     fill::Removed,
-    history::History,
-    notes::NoteCounts,
+    notes::{History, Note, NoteCounts},
     sink::{Settings, Sink},
     store::{CompactionPlan, DatabaseCopy, Examination, Fault, Location, OnDamage, Store, Table},
-    waiting::Record,
 };
 
 mod accounts; // the state of a queue, with exact counts
 mod fill; // how full the database is
-mod history; // what the running program judges by, for a database that lacks it
-mod json_log; // records as JSON lines
-pub mod jsonl; // JSON lines: one record a line, read back with a filter
-mod lane; // a queue with its writer
-mod notes; // editions, quarantine and fetches that wait for the database
+pub mod jsonl; // JSON lines: one record a line, written, and read back with a filter
+mod notes; // editions, quarantine and fetches that wait for the database; the history for a new one
 mod queue; // bounded, between the requests and one writer
 mod relay; // notes into the local database, records on their way to ClickHouse
 mod retention; // how many old records may go, and when
 mod sink; // the door: takes records and notes
 mod size_limit; // how large a database may become
 mod store; // SQLite: schema, transactions, queries
-mod waiting; // a record on its way to the store
-mod writer; // the thread that empties a queue into its target
+mod writer; // a queue with the thread that empties it into its target
 
 #[cfg(test)]
 mod tests;

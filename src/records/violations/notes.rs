@@ -1,20 +1,26 @@
-//! Notes that wait for the database beside records: fetches, published editions, hosts, quarantined
-//! files, jumps of the clock, answers of origins about forms of paths.
+//! Facts for the database beside records: those that wait for it, and the history for one that lacks them.
 //!
 //! Each kind is bounded; hosts, quarantined files and answers are as many as the sites. Of fetches, hosts,
 //! quarantined files and answers only the latest state counts; of editions every one does.
+//!
+//! A database may be moved away, emptied or replaced while it is in use. The writer then writes the
+//! history into the new one, so that the next start judges as the running program does.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    ops::AddAssign,
-    sync::Arc,
+    fmt,
+    hash::Hash,
+    sync::{Arc, OnceLock},
 };
 
 use bytes::Bytes;
+use derive_more::{AddAssign, From};
 
 use crate::{
     base::text::Text,
-    records::record::{ClockLeap, Edition, Fetch, PolicyEntry, Probed, Quarantined, SiteHosts},
+    records::record::{
+        ClockLeap, Edition, Fetch, HostPeriod, PolicyEntry, Probed, Quarantined, SiteHosts,
+    },
 };
 
 /// The most waiting fetches, one for each site, product token and network.
@@ -23,14 +29,36 @@ const FETCHES: usize = 16_384;
 const EDITIONS: usize = 16_384;
 /// The most bytes of waiting editions.
 const EDITION_BYTES: usize = 64 << 20;
-/// The most waiting jumps of the clock.
 const LEAPS: usize = 1_024;
-
-/// The most waiting policies.
 const POLICIES: usize = 64;
 
+/// A fact for the database beside records.
+#[derive(Debug, From)]
+pub enum Note {
+    /// The state of a crawler's fetches of a robots.txt.
+    Fetch(Fetch),
+    /// A site publishes the edition from [`Edition::from`] on, which ends the edition before it.
+    /// [`Edition::until`] is ignored. Publishing the edition in force again changes nothing, even if
+    /// another instance published it.
+    Edition(Edition),
+    /// The hosts of a site. A host that another site had leaves that one.
+    Hosts(SiteHosts),
+    /// A jump of the clock.
+    Leap(ClockLeap),
+    /// A file is in quarantine, in place of the site's former one. An acceptance of the same file stays; an
+    /// acceptance of another file ends. [`Quarantined::accepted`] is ignored.
+    Quarantined(Quarantined),
+    /// The quarantine of this site is empty.
+    #[from(skip)]
+    Released(Text),
+    /// What the origins of a site answered about forms of paths, in place of what they answered before.
+    Probed(Probed),
+    /// A policy that came into force, with its bytes.
+    Policy(PolicyEntry, Arc<[u8]>),
+}
+
 /// Notes by kind, counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, AddAssign)]
 pub struct NoteCounts {
     /// Published editions.
     pub editions: u64,
@@ -44,34 +72,24 @@ pub struct NoteCounts {
     pub quarantine: u64,
 }
 
-impl AddAssign for NoteCounts {
-    fn add_assign(&mut self, other: Self) {
-        self.editions += other.editions;
-        self.fetches += other.fetches;
-        self.hosts += other.hosts;
-        self.clock_leaps += other.clock_leaps;
-        self.quarantine += other.quarantine;
-    }
-}
-
 /// The waiting notes; within a kind, they are written in the order of arrival.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
-    fetches: HashMap<[Text; 3], Fetch>,
-    editions: VecDeque<Edition>,
+    pub(super) fetches: HashMap<[Text; 3], Fetch>,
+    /// In the order in which they were published.
+    pub(super) editions: VecDeque<Edition>,
     edition_bytes: usize,
     /// The id of the last waiting edition of each site.
     last_editions: HashMap<Text, Text>,
-    hosts: HashMap<Text, SiteHosts>,
-    leaps: Vec<ClockLeap>,
-    quarantine: HashMap<Text, QuarantineNote>,
+    pub(super) hosts: HashMap<Text, SiteHosts>,
+    pub(super) leaps: Vec<ClockLeap>,
+    pub(super) quarantine: HashMap<Text, QuarantineNote>,
     /// They are not counted: no judgement needs them, and each is noted again within an hour.
-    probed: HashMap<Text, Probed>,
+    pub(super) probed: HashMap<Text, Probed>,
     /// They are not counted either.
-    policies: Vec<(PolicyEntry, Arc<[u8]>)>,
+    pub(super) policies: Vec<(PolicyEntry, Arc<[u8]>)>,
 }
 
-/// A change of a site's quarantine.
 #[derive(Debug, Default)]
 pub(super) struct QuarantineNote {
     /// Whether the file that was in quarantine before is released. A file that comes back after
@@ -91,7 +109,6 @@ impl Notes {
             && self.policies.is_empty()
     }
 
-    /// The number of notes of each kind.
     pub(super) fn counts(&self) -> NoteCounts {
         NoteCounts {
             editions: self.editions.len() as u64,
@@ -104,29 +121,51 @@ impl Notes {
 
     /// The number of notes of each kind, together with `earlier` ones. What both note counts once.
     pub(super) fn counts_with(&self, earlier: &Self) -> NoteCounts {
-        fn names<'a, K: Eq + std::hash::Hash + 'a>(
-            all: impl Iterator<Item = &'a K>,
-        ) -> HashSet<&'a K> {
-            all.collect()
+        fn of_both<K: Eq + Hash, V>(one: &HashMap<K, V>, other: &HashMap<K, V>) -> u64 {
+            one.keys().chain(other.keys()).collect::<HashSet<_>>().len() as u64
         }
         let mut last: HashMap<&Text, &Text> = HashMap::new();
         let all = earlier.editions.iter().chain(&self.editions);
         let editions = all.filter(|one| last.insert(&one.site, &one.id) != Some(&one.id)).count();
-        let fetches = names(earlier.fetches.keys().chain(self.fetches.keys())).len();
-        let hosts = names(earlier.hosts.keys().chain(self.hosts.keys())).len();
-        let quarantine = names(earlier.quarantine.keys().chain(self.quarantine.keys())).len();
         NoteCounts {
             editions: editions as u64,
-            fetches: fetches as u64,
-            hosts: hosts as u64,
+            fetches: of_both(&earlier.fetches, &self.fetches),
+            hosts: of_both(&earlier.hosts, &self.hosts),
             clock_leaps: (earlier.leaps.len() + self.leaps.len()) as u64,
-            quarantine: quarantine as u64,
+            quarantine: of_both(&earlier.quarantine, &self.quarantine),
         }
     }
 
-    /// Takes the fetch in place of an earlier one of the same crawler and network, and returns what
+    /// Takes a note, and returns what found no room.
+    pub(super) fn take(&mut self, note: impl Into<Note>) -> NoteCounts {
+        let mut lost = NoteCounts::default();
+        match note.into() {
+            Note::Fetch(fetch) => lost.fetches = self.fetched(fetch),
+            Note::Edition(edition) => lost.editions = self.published(edition),
+            Note::Hosts(hosts) => drop(self.hosts.insert(hosts.site.clone(), hosts)),
+            Note::Leap(leap) if self.leaps.len() < LEAPS => self.leaps.push(leap),
+            Note::Leap(_) => lost.clock_leaps = 1,
+            Note::Quarantined(file) => {
+                let note = self.quarantine.entry(file.site.clone()).or_default();
+                note.file = Some(file);
+            }
+            Note::Released(site) => {
+                self.quarantine.insert(site, QuarantineNote { is_released: true, file: None });
+            }
+            Note::Probed(probed) => drop(self.probed.insert(probed.site.clone(), probed)),
+            Note::Policy(entry, bytes) => {
+                if self.policies.len() >= POLICIES {
+                    self.policies.remove(0);
+                }
+                self.policies.push((entry, bytes));
+            }
+        }
+        lost
+    }
+
+    /// Takes the fetch in place of an earlier one of the same crawler and network, and returns how many
     /// found no room.
-    pub(super) fn fetched(&mut self, mut fetch: Fetch) -> NoteCounts {
+    fn fetched(&mut self, mut fetch: Fetch) -> u64 {
         let name = [&fetch.site, &fetch.product_token, &fetch.network].map(Text::clone);
         if let Some(known) = self.fetches.get_mut(&name) {
             fetch.first = fetch.first.min(known.first);
@@ -140,22 +179,22 @@ impl Notes {
         } else {
             // A lost fetch makes the judgement after a restart milder, never harder: without a
             // known fetch, a crawler may use any edition of the cache window.
-            return NoteCounts { fetches: 1, ..NoteCounts::default() };
+            return 1;
         }
-        NoteCounts::default()
+        0
     }
 
-    /// Takes the edition and returns the earlier ones that it displaced. Of an edition that waits
+    /// Takes the edition and returns how many earlier ones it displaced. Of an edition that waits
     /// already, only the origin's file is news.
-    pub(super) fn published(&mut self, edition: Edition) -> NoteCounts {
+    fn published(&mut self, edition: Edition) -> u64 {
         if self.last_editions.get(&edition.site) == Some(&edition.id) {
             self.again(edition);
-            return NoteCounts::default();
+            return 0;
         }
         self.last_editions.insert(edition.site.clone(), edition.id.clone());
         self.edition_bytes += size(&edition);
         self.editions.push_back(edition);
-        let mut lost = NoteCounts::default();
+        let mut lost = 0;
         // The newest edition stays, however large, because it is in force.
         while self.editions.len() > EDITIONS
             || (self.edition_bytes > EDITION_BYTES && self.editions.len() > 1)
@@ -165,7 +204,7 @@ impl Notes {
             if self.last_editions.get(&first.site) == Some(&first.id) {
                 self.last_editions.remove(&first.site);
             }
-            lost.editions += 1;
+            lost += 1;
         }
         lost
     }
@@ -180,82 +219,46 @@ impl Notes {
             self.edition_bytes += size(same);
         }
     }
-
-    /// Takes the hosts of a site in place of earlier ones.
-    pub(super) fn served(&mut self, hosts: SiteHosts) -> NoteCounts {
-        self.hosts.insert(hosts.site.clone(), hosts);
-        NoteCounts::default()
-    }
-
-    /// Takes a jump of the clock, and returns it if it finds no room.
-    pub(super) fn leapt(&mut self, leap: ClockLeap) -> NoteCounts {
-        if self.leaps.len() < LEAPS {
-            self.leaps.push(leap);
-            return NoteCounts::default();
-        }
-        NoteCounts { clock_leaps: 1, ..NoteCounts::default() }
-    }
-
-    /// Takes the quarantined file. Each site has one at most.
-    pub(super) fn quarantined(&mut self, file: Quarantined) -> NoteCounts {
-        let note = self.quarantine.entry(file.site.clone()).or_default();
-        note.file = Some(file);
-        NoteCounts::default()
-    }
-
-    /// Notes that the site's quarantine is empty.
-    pub(super) fn released(&mut self, site: Text) -> NoteCounts {
-        self.quarantine.insert(site, QuarantineNote { is_released: true, file: None });
-        NoteCounts::default()
-    }
-
-    /// Takes the answers of a site's origins in place of earlier ones.
-    pub(super) fn probed(&mut self, probed: Probed) -> NoteCounts {
-        self.probed.insert(probed.site.clone(), probed);
-        NoteCounts::default()
-    }
-
-    /// Takes a policy that came into force, with its bytes. Beyond the limit, the oldest goes.
-    pub(super) fn in_force(&mut self, entry: PolicyEntry, bytes: Arc<[u8]>) -> NoteCounts {
-        if self.policies.len() >= POLICIES {
-            self.policies.remove(0);
-        }
-        self.policies.push((entry, bytes));
-        NoteCounts::default()
-    }
-
-    pub(super) fn fetches(&self) -> impl Iterator<Item = &Fetch> {
-        self.fetches.values()
-    }
-
-    /// The editions in the order in which they were published.
-    pub(super) fn editions(&self) -> impl ExactSizeIterator<Item = &Edition> {
-        self.editions.iter()
-    }
-
-    pub(super) fn hosts(&self) -> impl Iterator<Item = &SiteHosts> {
-        self.hosts.values()
-    }
-
-    pub(super) fn leaps(&self) -> &[ClockLeap] {
-        &self.leaps
-    }
-
-    pub(super) fn quarantine(&self) -> impl Iterator<Item = (&Text, &QuarantineNote)> {
-        self.quarantine.iter()
-    }
-
-    pub(super) fn answers(&self) -> impl Iterator<Item = &Probed> {
-        self.probed.values()
-    }
-
-    pub(super) fn policies(&self) -> &[(PolicyEntry, Arc<[u8]>)] {
-        &self.policies
-    }
 }
 
 fn size(edition: &Edition) -> usize {
     edition.bytes.len() + edition.origin_file.bytes().map_or(0, Bytes::len)
+}
+
+/// Everything that the judgement needs after a restart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// The editions of all sites. Of a site, in the order of their ends; the one in force is last.
+    pub editions: Vec<Edition>,
+    /// The sites of hosts; of a host, in their order.
+    pub hosts: Vec<HostPeriod>,
+    /// The jumps of the clock.
+    pub leaps: Vec<ClockLeap>,
+    /// The fetches of robots.txt.
+    pub fetches: Vec<Fetch>,
+}
+
+/// The source of the history. There is none before the program has one in force.
+#[derive(Clone, Default)]
+pub(super) struct Recollection(Arc<OnceLock<Source>>);
+
+type Source = Box<dyn Fn() -> History + Send + Sync>;
+
+impl Recollection {
+    /// Sets the source. The first one stays.
+    pub(super) fn set(&self, source: impl Fn() -> History + Send + Sync + 'static) {
+        let _ = self.0.set(Box::new(source));
+    }
+
+    pub(super) fn history(&self) -> Option<History> {
+        self.0.get().map(|source| source())
+    }
+}
+
+impl fmt::Debug for Recollection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recollection").field("is_set", &self.0.get().is_some()).finish()
+    }
 }
 
 #[cfg(test)]

@@ -16,12 +16,12 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use crate::records::{
     lines::Phase,
     record::{Error, Overflow},
-    tally::{Rollups, Tally},
+    tally::{Rollups, Tallied, Tally},
     violations::{
-        Counts, Drops, Health, NoteCounts, Record,
+        Drops, Health, NoteCounts, Record,
         accounts::{BYTES, State},
         fill::Fill,
-        notes::Notes,
+        notes::{Note, Notes},
     },
 };
 
@@ -48,7 +48,6 @@ pub(super) struct Batch {
     pub(super) rollups: Rollups,
 }
 
-/// The next step of the writer.
 #[derive(Debug)]
 pub(super) enum Order {
     Write(Box<Batch>),
@@ -58,7 +57,6 @@ pub(super) enum Order {
     Stop,
 }
 
-/// A queue, shared by the requests and one writer.
 #[derive(Debug)]
 pub(super) struct Queue {
     /// The name of its target in log lines: `database` or `log`.
@@ -67,9 +65,7 @@ pub(super) struct Queue {
     state: Mutex<State>,
     wake: Condvar,
     finished: Condvar,
-    /// The counts that the writer takes along.
     tally: Arc<Tally>,
-    /// Whether the target has room.
     fill: Arc<Fill>,
 }
 
@@ -85,11 +81,10 @@ impl Queue {
         Self { target, capacity, state: Mutex::new(state), wake, finished, tally, fill }
     }
 
-    /// Takes the record, or counts it.
     pub(super) fn push(&self, record: Arc<Record>) {
         let weight = record.violation.weight();
         let mut state = self.lock();
-        state.seen += 1;
+        state.accounts.seen += 1;
         if let Some(stalled) = state.stalled_for()
             && state.may_complain()
         {
@@ -98,9 +93,9 @@ impl Queue {
             tracing::error!(code, destination, seconds, "a write does not end");
         }
         if self.fill.is_full() && state.phase == Phase::Open {
-            state.folded += 1;
+            state.accounts.folded += 1;
             drop(state);
-            self.count_folded(&record);
+            self.count_alone(&record, Tally::fold_record);
             return;
         }
         let is_shut = self.fill.is_shut();
@@ -126,7 +121,7 @@ impl Queue {
         };
         state.drop_record(&record.violation, cause);
         drop(state);
-        self.count_dropped(&record);
+        self.count_alone(&record, Tally::drop_record);
         if is_news {
             tracing::error!(
                 code = "store.overflow",
@@ -137,28 +132,21 @@ impl Queue {
         }
     }
 
-    fn count_dropped(&self, record: &Record) {
+    fn count_alone(&self, record: &Record, count: fn(&Tally, Timestamp, &Tallied)) {
         if let Some(tallied) = &record.tallied {
-            self.tally.drop_record(record.violation.time, tallied);
+            count(&self.tally, record.violation.time, tallied);
         }
     }
 
-    fn count_folded(&self, record: &Record) {
-        if let Some(tallied) = &record.tallied {
-            self.tally.fold_record(record.violation.time, tallied);
-        }
-    }
-
-    /// Takes a note; `note` returns the notes that found no room.
-    pub(super) fn push_note(&self, note: impl FnOnce(&mut Notes) -> NoteCounts) {
+    pub(super) fn push_note(&self, note: Note) {
         let mut state = self.lock();
         if state.phase != Phase::Open {
             let mut late = Notes::default();
-            note(&mut late);
+            late.take(note);
             state.lost += late.counts();
             return;
         }
-        let lost = note(&mut state.notes);
+        let lost = state.notes.take(note);
         let is_news = lost != NoteCounts::default() && state.lost == NoteCounts::default();
         state.lost += lost;
         let is_awaited = state.wake_at == 1;
@@ -203,13 +191,13 @@ impl Queue {
         if self.fill.is_full() {
             let folded = state.fold();
             MutexGuard::unlocked(&mut state, || {
-                folded.iter().for_each(|record| self.count_folded(record));
+                folded.iter().for_each(|record| self.count_alone(record, Tally::fold_record));
             });
         }
         if self.fill.is_shut() {
             let dropped = state.drop_waiting(SPOOL_FULL);
             MutexGuard::unlocked(&mut state, || {
-                dropped.iter().for_each(|record| self.count_dropped(record));
+                dropped.iter().for_each(|record| self.count_alone(record, Tally::drop_record));
             });
         }
         state.wake_at = BATCH;
@@ -252,12 +240,11 @@ impl Queue {
         counts.rollups(tallied)
     }
 
-    /// Counts the taken records as stored.
     pub(super) fn acknowledge(&self) {
         let mut state = self.lock();
         // Empty if the queue was abandoned meanwhile, so no record counts twice.
         let taken = std::mem::take(&mut state.taken);
-        state.stored += taken.len() as u64;
+        state.accounts.stored += taken.len() as u64;
         state.taken_notes = Arc::default();
         state.taken_owed = 0;
         state.taken_requests = 0;
@@ -369,29 +356,10 @@ impl Queue {
         }
     }
 
-    pub(super) fn counts(&self) -> Counts {
-        self.lock().counts()
-    }
-
-    /// The overflow since the start, the highest count first.
-    pub(super) fn overflow(&self) -> Vec<Overflow> {
-        self.lock().overflow.ranked()
-    }
-
     /// The dropped records since the start, by cause.
     pub(super) fn drops(&self) -> Vec<Drops> {
         let drops = |(&cause, &count)| Drops { destination: self.target, cause, count };
         self.lock().drops.iter().map(drops).collect()
-    }
-
-    /// The notes that were lost since the start.
-    pub(super) fn lost(&self) -> NoteCounts {
-        self.lock().lost
-    }
-
-    /// The requests whose counts were lost since the start.
-    pub(super) fn lost_requests(&self) -> u64 {
-        self.lock().lost_requests
     }
 
     pub(super) fn health(&self) -> Health {
@@ -413,7 +381,7 @@ impl Queue {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }
 

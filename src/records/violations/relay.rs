@@ -10,7 +10,6 @@ use crate::records::{
     violations::{fill::Fill, notes::Notes, queue::Batch, store::Appender, writer::Target},
 };
 
-/// The local database, and the way to the shared one.
 #[derive(Debug)]
 pub(super) struct Relay {
     local: Appender,
@@ -23,12 +22,10 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    /// `fill` tells the queue whether there is room for records.
     pub(super) const fn new(local: Appender, forwarder: Forwarder, fill: Arc<Fill>) -> Self {
         Self { local, forwarder, fill, noted: None, trouble: None }
     }
 
-    /// Writes the notes, once.
     fn note(&mut self, number: u64, notes: &Arc<Notes>) -> Result<(), Error> {
         if notes.is_empty() || self.noted == Some(number) {
             return Ok(());
@@ -45,7 +42,7 @@ impl Target for Relay {
     fn append(&mut self, batch: &Batch) -> Result<(), Error> {
         self.note(batch.number, &batch.notes)?;
         let records: Vec<_> = batch.records.iter().map(|record| &record.violation).collect();
-        let editions: Vec<_> = batch.notes.editions().collect();
+        let editions: Vec<_> = batch.notes.editions.iter().collect();
         let Batch { number, rollups, overflow, .. } = batch;
         let portion = Portion { records: &records, counts: rollups, overflow, editions: &editions };
         let written = self.forwarder.append(*number, portion);

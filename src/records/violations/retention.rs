@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-/// The time between two passes.
 const INTERVAL: Duration = Duration::from_secs(600);
 /// The time from the start to the first pass.
 const FIRST: Duration = Duration::from_secs(60);
@@ -20,13 +19,11 @@ const SHARE: u64 = 20;
 /// The most that the wall clock may differ from the monotonic clock between two passes.
 const LEEWAY: Duration = Duration::from_secs(3600);
 
-/// The schedule, and the state of the present pass.
 #[derive(Debug)]
 pub(super) struct Retention {
     keep: Duration,
     /// How long a replaced edition stays after the records of its time.
     window: Duration,
-    /// The time of the next pass.
     next: Instant,
     /// Both clocks at their last comparison.
     compared: (Instant, Timestamp),
@@ -34,15 +31,12 @@ pub(super) struct Retention {
     allowance: Option<u64>,
 }
 
-/// The limits of one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Records from before this time may go.
     pub(super) before: Timestamp,
     /// Editions that were replaced before this time may go, and so may fetches. It is a window
     /// before `before`: the crawler of the oldest record could still use later ones.
     pub(super) replaced_before: Timestamp,
-    /// The most rows of each kind.
     pub(super) limit: u64,
 }
 
@@ -52,7 +46,6 @@ impl Retention {
         Self { keep, window, next: now + FIRST, compared: (now, wall), allowance: None }
     }
 
-    /// The time until the next pass.
     pub(super) fn rest(&self, now: Instant) -> Duration {
         self.next.saturating_duration_since(now)
     }
@@ -87,7 +80,6 @@ impl Retention {
         }
     }
 
-    /// Ends a failed pass and schedules the next one.
     pub(super) fn put_off(&mut self, now: Instant) {
         self.allowance = None;
         self.next = now + INTERVAL;

@@ -16,21 +16,18 @@ use crate::{
     records::{
         forward::{self, Forwarder, Forwarding},
         lines::LogTarget,
-        record::{
-            ClockLeap, Edition, Error, Fetch, Overflow, PolicyEntry, Probed, Quarantined, SiteHosts,
-        },
+        record::{Error, Overflow},
         tally::Tally,
         violations::{
             Counts, Drops, Health, History, NoteCounts, OnDamage, Record, Removed,
             fill::{Fill, Limits},
-            history::Recollection,
-            json_log::Log,
-            lane::Lane,
-            notes::Notes,
+            jsonl::Log,
+            notes::{Note, Recollection},
             relay::Relay,
             retention::Retention,
             size_limit::SizeLimit,
             store::Appender,
+            writer::Lane,
         },
     },
 };
@@ -69,10 +66,8 @@ pub struct Sink {
     main: Lane,
     /// The log beside a database.
     log: Option<Lane>,
-    /// The way to a shared database.
     forwarding: Option<Forwarding>,
     has_database: bool,
-    /// The limit of the size of the database.
     max_bytes: Option<u64>,
     recollection: Recollection,
     /// The counts by hour. What is a violation and becomes no record is counted there alone.
@@ -87,22 +82,13 @@ impl Default for Settings {
             shared: None,
             on_damage: OnDamage::default(),
             log: None,
-            queue: Self::QUEUE,
-            detail: Self::DETAIL,
+            queue: 8192,
+            detail: 1000,
             retention: None,
             max_size: None,
-            editions: Self::EDITIONS,
+            editions: Duration::from_secs(86_400),
         }
     }
-}
-
-impl Settings {
-    /// The default of [`Self::queue`].
-    pub const QUEUE: usize = 8192;
-    /// The default of [`Self::detail`].
-    pub const DETAIL: u64 = 1000;
-    /// The default of [`Self::editions`]: a day.
-    pub const EDITIONS: Duration = Duration::from_secs(86_400);
 }
 
 impl Sink {
@@ -176,57 +162,16 @@ impl Sink {
         self.main.queue.push(record);
     }
 
-    /// Notes the state of a crawler's fetches of a robots.txt. Kept where there is a database.
-    /// Never waits.
-    pub fn fetched(&self, fetch: Fetch) {
-        self.note(|notes| notes.fetched(fetch));
-    }
-
-    /// Notes that a site publishes the edition from [`Edition::from`] on, which ends the edition
-    /// before it. [`Edition::until`] is ignored. Publishing the edition in force again changes
-    /// nothing, even if another instance published it. Kept where there is a database. Never waits.
-    pub fn published(&self, edition: Edition) {
-        self.note(|notes| notes.published(edition));
-    }
-
-    /// Notes the hosts of a site. A host that another site had leaves that one. Kept where there is
-    /// a database. Never waits.
-    pub fn served(&self, hosts: SiteHosts) {
-        self.note(|notes| notes.served(hosts));
-    }
-
-    /// Notes a jump of the clock. Kept where there is a database. Never waits.
-    pub fn leapt(&self, leap: ClockLeap) {
-        self.note(|notes| notes.leapt(leap));
-    }
-
-    /// Notes that a file is in quarantine, in place of the site's former one. An acceptance of the
-    /// same file stays; an acceptance of another file ends. [`Quarantined::accepted`] is ignored.
-    /// Kept where there is a database. Never waits.
-    pub fn quarantined(&self, file: Quarantined) {
-        self.note(|notes| notes.quarantined(file));
+    /// Notes a fact. Kept where there is a database. Never waits.
+    pub fn note(&self, note: impl Into<Note>) {
+        if self.has_database {
+            self.main.queue.push_note(note.into());
+        }
     }
 
     /// Notes that the site's quarantine is empty. Never waits.
     pub fn released(&self, site: Text) {
-        self.note(|notes| notes.released(site));
-    }
-
-    /// Notes what the origins of a site answered about forms of paths, in place of what they answered
-    /// before. Kept where there is a database. Never waits.
-    pub fn probed(&self, probed: Probed) {
-        self.note(|notes| notes.probed(probed));
-    }
-
-    /// Notes that a policy came into force. Kept where there is a database. Never waits.
-    pub fn in_force(&self, entry: PolicyEntry, bytes: Arc<[u8]>) {
-        self.note(|notes| notes.in_force(entry, bytes));
-    }
-
-    fn note(&self, note: impl FnOnce(&mut Notes) -> NoteCounts) {
-        if self.has_database {
-            self.main.queue.push_note(note);
-        }
+        self.note(Note::Released(site));
     }
 
     /// The counts of the database, or of the log if there is no database.
@@ -241,7 +186,7 @@ impl Sink {
 
     /// A violation beyond the detail is in no queue.
     fn counts_of(&self, lane: &Lane) -> Counts {
-        let (folded, counts) = (self.tally.folded(), lane.queue.counts());
+        let (folded, counts) = (self.tally.folded(), lane.queue.lock().counts());
         Counts { seen: counts.seen + folded, folded: counts.folded + folded, ..counts }
     }
 
@@ -263,7 +208,7 @@ impl Sink {
     /// The records that were dropped since the start, the highest count first. The counts add up
     /// to [`Counts::dropped`].
     pub fn overflow(&self) -> Vec<Overflow> {
-        self.main.queue.overflow()
+        self.main.queue.lock().overflow.ranked()
     }
 
     /// The dropped records of every destination, by cause.
@@ -273,12 +218,12 @@ impl Sink {
 
     /// The notes for the database that were lost.
     pub fn lost(&self) -> NoteCounts {
-        self.main.queue.lost()
+        self.main.queue.lock().lost
     }
 
     /// The requests whose counts by hour were lost.
     pub fn lost_requests(&self) -> u64 {
-        self.main.queue.lost_requests()
+        self.main.queue.lock().lost_requests
     }
 
     /// Whether records are written; names the first failure.

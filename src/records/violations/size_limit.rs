@@ -44,7 +44,6 @@ pub(super) struct Parts {
     pub(super) history: u64,
 }
 
-/// The rows that go next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Records,
@@ -66,24 +65,17 @@ impl Kind {
     }
 }
 
-/// The limit, and the state of the present sweep.
 #[derive(Debug)]
 pub(super) struct SizeLimit {
-    most: u64,
+    pub(super) most: u64,
     is_sweeping: bool,
-    /// The time of the next piece.
     next: Instant,
-    /// The earliest time of the next log line about a full database.
     next_warning: Instant,
 }
 
 impl SizeLimit {
     pub(super) const fn new(most: u64, now: Instant) -> Self {
         Self { most, is_sweeping: false, next: now, next_warning: now }
-    }
-
-    pub(super) const fn most(&self) -> u64 {
-        self.most
     }
 
     /// Whether new records are only counted.
@@ -101,14 +93,12 @@ impl SizeLimit {
         part(self.most, SHARE_OF_UPKEEP)
     }
 
-    /// Whether a piece of the oldest rows goes now.
     pub(super) fn is_due(&mut self, now: Instant, extent: Extent) -> bool {
         let above = if self.is_sweeping { LOW } else { HIGH };
         self.is_sweeping = extent.pages > part(self.most, above);
         self.is_sweeping && now >= self.next && !self.is_log_too_long(extent.log)
     }
 
-    /// The kind of rows that go first.
     pub(super) fn first(&self, extent: Extent, parts: Parts) -> Kind {
         let counts = extent.pages.saturating_sub(parts.records.saturating_add(parts.history));
         if counts > part(self.most, SHARE_OF_COUNTS) { Kind::Counts } else { Kind::Records }
@@ -124,12 +114,10 @@ impl SizeLimit {
         };
     }
 
-    /// Ends a failed sweep for a while.
     pub(super) fn put_off(&mut self, now: Instant) {
         self.next = now + NOTHING_LEFT;
     }
 
-    /// Whether it is time for another log line about a full database.
     pub(super) fn may_warn(&mut self, now: Instant) -> bool {
         let is_due = now >= self.next_warning;
         if is_due {

@@ -367,7 +367,7 @@ impl Gate {
     fn robots_txt(&self, visit: &Visit<'_>) -> Answer {
         let site = visit.site;
         self.note_fetch(visit).into_iter().for_each(|fetches| {
-            self.sink.fetched(self.recorder.fetch(fetches, visit.now()));
+            self.sink.note(self.recorder.fetch(fetches, visit.now()));
         });
         if let Some(host) = visit.host_of_origin() {
             self.asked.push(host);

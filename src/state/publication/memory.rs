@@ -222,13 +222,13 @@ pub(super) fn recall(
 /// paths. Editions and hosts that are stored are not written again.
 pub(super) fn store(sink: &Sink, rulebook: &Rulebook, now: Timestamp) {
     let known = rulebook.sites().iter().filter(|site| !site.edition().is_provisional());
-    known.for_each(|site| sink.published(row(site)));
+    known.for_each(|site| sink.note(row(site)));
     for site in rulebook.sites() {
         let hosts = rulebook.chronicle.hosts(&site.name);
         let hosts = hosts.map(|(host, since)| (host.into(), since)).collect();
-        sink.served(SiteHosts { site: site.name.as_str().into(), hosts, at: now });
+        sink.note(SiteHosts { site: site.name.as_str().into(), hosts, at: now });
         if let Some(probed) = &site.probed {
-            sink.probed(answer(&site.name, probed));
+            sink.note(answer(&site.name, probed));
         }
     }
 }
@@ -304,12 +304,12 @@ fn network(network: Network, client_ip: ClientIp) -> Text {
 pub(super) fn store_policy(sink: &Sink, policy: &Policy, by: &str, now: Timestamp) {
     let (sha256, length) = (policy.sha256().into(), policy.bytes.len() as u64);
     let entry = PolicyEntry { id: 0, at: now, by: by.into(), sha256, length };
-    sink.in_force(entry, Arc::clone(&policy.bytes));
+    sink.note((entry, Arc::clone(&policy.bytes)));
 }
 
 /// Stores that a removed site has no hosts any more.
 pub(super) fn store_removal(sink: &Sink, site: &str, now: Timestamp) {
-    sink.served(SiteHosts { site: site.into(), hosts: Vec::new(), at: now });
+    sink.note(SiteHosts { site: site.into(), hosts: Vec::new(), at: now });
 }
 
 /// Stores the provisional editions that a client fetched, before `next` replaces them.
@@ -322,7 +322,7 @@ pub(super) fn store_provisional(sink: &Sink, replaced: &Rulebook, next: &Ruleboo
     sites
         .filter(|site| site.edition().is_provisional() && site.edition().may_be_known())
         .filter(is_followed)
-        .for_each(|site| sink.published(row(site)));
+        .for_each(|site| sink.note(row(site)));
 }
 
 /// An edition that no site of the policy has in force. Its source is not known any more.

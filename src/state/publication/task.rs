@@ -99,7 +99,7 @@ impl Publisher {
                         self.set_back();
                     }
                     let leaps = self.handles.clock.take_leaps();
-                    leaps.into_iter().for_each(|leap| self.handles.sink.leapt(leap));
+                    leaps.into_iter().for_each(|leap| self.handles.sink.note(leap));
                     self.follow_decisions().await;
                 }
                 _ = conduct.tick() => self.settle_conduct(),
@@ -171,7 +171,7 @@ impl Publisher {
                 self.announce_and_publish(Change::Origin(files)).await;
             }
             Event::Held { id, since, file, .. } => {
-                self.handles.sink.quarantined(Quarantined {
+                self.handles.sink.note(Quarantined {
                     site: site.as_str().into(),
                     id: id.into(),
                     bytes: file.bytes().cloned().unwrap_or_default(),

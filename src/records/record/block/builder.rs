@@ -14,7 +14,6 @@ pub(crate) struct Names<'a> {
     pub(crate) action: &'a str,
 }
 
-/// The packed summary of a block.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Summary {
     pub(crate) records: u64,
@@ -50,7 +49,6 @@ type Combination = [u32; 4];
 /// Things in the order in which they came. They have numbers from 1 on.
 type Numbered<T> = IndexSet<T, DefaultHashBuilder>;
 
-/// The number of a text, a new one for a new text.
 fn number(texts: &mut Numbered<Box<str>>, text: &str) -> u32 {
     let known = texts.get_index_of(text);
     known.unwrap_or_else(|| texts.insert_full(text.into()).0) as u32 + 1 // a block is far smaller
@@ -191,7 +189,6 @@ pub(super) fn unpack_names(packed: &[u8]) -> Option<Vec<Names<'_>>> {
     Some(names)
 }
 
-/// The numbers of 16 bits in these bytes.
 pub(super) fn numbers(packed: &[u8]) -> impl Iterator<Item = usize> {
     packed.as_chunks::<2>().0.iter().map(|bytes| usize::from(u16::from_le_bytes(*bytes)))
 }

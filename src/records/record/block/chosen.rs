@@ -17,15 +17,15 @@ pub(crate) const FORM_MARK: &str = "form:";
 #[derive(Debug)]
 pub(crate) struct Search<'a> {
     filter: &'a Filter,
-    path: Option<PathPattern>,
+    pub(crate) path: Option<PathPattern>,
 }
 
 /// The combinations of names, or the paths, that a search chose.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     is_chosen: Vec<bool>,
-    is_empty: bool,
-    is_all: bool,
+    pub(crate) is_empty: bool,
+    pub(crate) is_all: bool,
 }
 
 impl<'a> Search<'a> {
@@ -39,10 +39,6 @@ impl<'a> Search<'a> {
         let Filter { reason, claimant, rule, exact_path, .. } = self.filter;
         let has_more = claimant.is_some() || rule.is_some() || exact_path.is_some();
         !has_more && reason.as_ref().is_none_or(|reason| reason.eq_ignore_ascii_case(FORM))
-    }
-
-    pub(crate) const fn has_path(&self) -> bool {
-        self.path.is_some()
     }
 
     /// Chooses of packed names; `None` if nothing packed these bytes.
@@ -73,7 +69,6 @@ impl<'a> Search<'a> {
         Some(chosen)
     }
 
-    /// Chooses of packed paths; `None` if nothing packed these bytes.
     pub(crate) fn paths(&self, packed: &[u8]) -> Option<Chosen> {
         let mut chosen = Chosen::default();
         let Some(pattern) = &self.path else { return None };
@@ -102,14 +97,6 @@ impl Default for Chosen {
 }
 
 impl Chosen {
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.is_empty
-    }
-
-    pub(crate) const fn is_all(&self) -> bool {
-        self.is_all
-    }
-
     fn push(&mut self, is_chosen: bool) {
         self.is_chosen.push(is_chosen);
         self.is_empty &= !is_chosen;

@@ -32,12 +32,12 @@ fn build(first: i64, rows: &[Row]) -> Builder {
 fn found(filter: &Filter, summary: &Summary) -> Vec<usize> {
     let search = Search::of(filter);
     let names = Some(search.names(&summary.names).expect("packed"));
-    let paths = search.has_path().then(|| search.paths(&summary.paths).expect("packed"));
+    let paths = search.path.is_some().then(|| search.paths(&summary.paths).expect("packed"));
     let places = positions(
         names.as_ref().map(|chosen| (chosen, summary.names_of.as_slice())),
         paths.as_ref().map(|chosen| (chosen, summary.paths_of.as_slice())),
     );
-    let is_empty = |chosen: &Option<Chosen>| chosen.as_ref().is_some_and(Chosen::is_empty);
+    let is_empty = |chosen: &Option<Chosen>| chosen.as_ref().is_some_and(|chosen| chosen.is_empty);
     assert!(places.is_empty() || !is_empty(&names) && !is_empty(&paths));
     places
 }

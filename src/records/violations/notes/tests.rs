@@ -10,12 +10,12 @@ use crate::{
 fn the_latest_state_of_fetches_waits_and_the_first_time_is_kept() {
     let mut notes = Notes::default();
     for (edition, first, last) in [("a", 5, 20), ("b", 7, 30), ("c", 1, 10)] {
-        notes.fetched(Fetch {
+        notes.take(Fetch {
             first: Timestamp::from_second(first).expect("a time"),
             ..fetch("s", "GPTBot", "192.0.2.0/24", edition, last)
         });
     }
-    let waiting: Vec<_> = notes.fetches().collect();
+    let waiting: Vec<_> = notes.fetches.values().collect();
     let first = Timestamp::from_second(1).expect("a time");
     assert_eq!(waiting, [&Fetch { first, ..fetch("s", "GPTBot", "192.0.2.0/24", "b", 30) }]);
 }
@@ -25,12 +25,12 @@ fn fetches_from_made_up_networks_are_bounded() {
     let mut notes = Notes::default();
     for number in 0..FETCHES + 100 {
         let network = Text::from(number.to_string());
-        let lost = notes.fetched(Fetch { network, ..fetch("s", "GPTBot", "-", "a", 1) }).fetches;
+        let lost = notes.take(Fetch { network, ..fetch("s", "GPTBot", "-", "a", 1) }).fetches;
         assert_eq!(lost, u64::from(number >= FETCHES));
     }
-    assert_eq!(notes.fetched(fetch("s", "GPTBot", "0", "b", 2)).fetches, 0);
-    assert_eq!(notes.fetches().count(), FETCHES);
-    assert_eq!(notes.fetches().filter(|fetch| fetch.edition == "b").count(), 1);
+    assert_eq!(notes.take(fetch("s", "GPTBot", "0", "b", 2)).fetches, 0);
+    assert_eq!(notes.fetches.len(), FETCHES);
+    assert_eq!(notes.fetches.values().filter(|fetch| fetch.edition == "b").count(), 1);
 }
 
 #[test]
@@ -40,17 +40,17 @@ fn the_newest_editions_are_kept_in_bounded_memory() {
     let named =
         |number: i64| Edition { id: number.to_string().into(), ..edition("s", "x", number) };
     let large = |number| Edition { bytes: blank(1 << 20), ..named(number) };
-    let lost: u64 = (0..70).map(|number| notes.published(large(number)).editions).sum();
-    assert_eq!((lost, notes.editions().len()), (6, 64));
-    assert_eq!(notes.editions().next().map(|e| e.from), Some(large(6).from));
+    let lost: u64 = (0..70).map(|number| notes.take(large(number)).editions).sum();
+    assert_eq!((lost, notes.editions.len()), (6, 64));
+    assert_eq!(notes.editions.front().map(|e| e.from), Some(large(6).from));
     let huge = Edition { bytes: blank(EDITION_BYTES + 1), ..named(99) };
-    assert_eq!(notes.published(huge).editions, 64, "the newest is never the one that goes");
-    assert_eq!(notes.editions().len(), 1);
+    assert_eq!(notes.take(huge).editions, 64, "the newest is never the one that goes");
+    assert_eq!(notes.editions.len(), 1);
     let origin_file = OriginFile::Present(blank(EDITION_BYTES));
-    assert_eq!(notes.published(Edition { origin_file, ..named(100) }).editions, 1);
+    assert_eq!(notes.take(Edition { origin_file, ..named(100) }).editions, 1);
 
     let mut notes = Notes::default();
-    let small = |number| notes.published(named(number)).editions;
+    let small = |number| notes.take(named(number)).editions;
     assert_eq!((0..EDITIONS as i64 + 5).map(small).sum::<u64>(), 5);
 }
 
@@ -58,10 +58,8 @@ fn the_newest_editions_are_kept_in_bounded_memory() {
 fn an_edition_that_waits_already_counts_once() {
     let publish = |ids: &[(&'static str, &'static str)]| {
         let mut notes = Notes::default();
-        let lost: u64 = (0..)
-            .zip(ids)
-            .map(|(at, (site, id))| notes.published(edition(site, id, at)).editions)
-            .sum();
+        let lost: u64 =
+            (0..).zip(ids).map(|(at, (site, id))| notes.take(edition(site, id, at)).editions).sum();
         assert_eq!(lost, 0);
         notes
     };
@@ -71,8 +69,8 @@ fn an_edition_that_waits_already_counts_once() {
     assert_eq!(later.counts_with(&earlier).editions, 5);
     let mut merged = publish(&[("s", "a")]);
     let origin_file = OriginFile::Present(Bytes::from_static(b"new"));
-    merged.published(Edition { origin_file: origin_file.clone(), ..edition("s", "a", 9) });
-    let waiting: Vec<_> = merged.editions().collect();
+    merged.take(Edition { origin_file: origin_file.clone(), ..edition("s", "a", 9) });
+    let waiting: Vec<_> = merged.editions.iter().collect();
     assert_eq!(waiting, [&Edition { origin_file, ..edition("s", "a", 0) }]);
     assert_eq!(merged.edition_bytes, waiting.iter().map(|one| size(one)).sum::<usize>());
 }
@@ -81,10 +79,10 @@ fn an_edition_that_waits_already_counts_once() {
 fn what_is_noted_again_counts_once() {
     let note = |network: &'static str| {
         let mut notes = Notes::default();
-        notes.fetched(fetch("s", "GPTBot", network, "a", 1));
-        notes.released(Text::word("s"));
+        notes.take(fetch("s", "GPTBot", network, "a", 1));
+        notes.take(Note::Released(Text::word("s")));
         let at = Timestamp::UNIX_EPOCH;
-        notes.served(SiteHosts { site: Text::word("s"), hosts: Vec::new(), at });
+        notes.take(SiteHosts { site: Text::word("s"), hosts: Vec::new(), at });
         notes
     };
     let counts = NoteCounts { fetches: 2, hosts: 1, quarantine: 1, ..NoteCounts::default() };

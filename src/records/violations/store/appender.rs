@@ -15,19 +15,20 @@ use super::{
     blocks::Pace,
     connection::Store,
     damage::{WHOLE, is_none_of_ours, move_aside},
-    editions, fetches,
+    editions,
     files::{Checkpoint, Files},
-    hosts,
+    history,
     inspection::{Inspection, inspect},
-    leaps, policies, probes, quarantine, record_rows,
-    rollups::{self, BatchNumber},
-    unkept,
+    policies, quarantine, record_rows, rollups,
 };
 use crate::records::{
     record::{Error, Obstacle, Overflow, Violation},
     violations::{
-        History, OnDamage, Removed, fill::Limits, history::Recollection, notes::Notes,
-        queue::Batch, writer::Target,
+        History, OnDamage, Removed,
+        fill::Limits,
+        notes::{Notes, Recollection},
+        queue::Batch,
+        writer::Target,
     },
 };
 
@@ -37,7 +38,6 @@ const WATCH: Duration = Duration::from_secs(1);
 /// must not fill itself with them.
 const ROTATION: Duration = Duration::from_secs(3600);
 
-/// The database of a writer; reopened after a failure.
 #[derive(Debug)]
 pub(in crate::records::violations) struct Appender {
     pub(super) path: PathBuf,
@@ -46,22 +46,19 @@ pub(in crate::records::violations) struct Appender {
     run: String,
     /// `None` after a failure that the connection may not recover from.
     pub(super) store: Option<Store>,
-    /// The files after the last write.
     pub(super) files: Files,
-    /// The records that the database had then.
+    /// The records that the database had after the last write.
     held: u64,
     /// The damage that stops the writing, and the files in which it was found.
     damage: Option<(Error, Files)>,
     rotated: Option<Instant>,
     inspection: Inspection,
-    /// The history, which a database lacks that was replaced or repaired.
     recollection: Recollection,
-    /// Whether the next database that is opened may lack it.
+    /// Whether the next database that is opened may lack the history: it was replaced or repaired.
     lacks_history: bool,
     pub(super) limits: Limits,
     /// Whether a reader kept the write-ahead log from being copied.
     pub(super) is_log_held: bool,
-    /// When records are summarised.
     pub(super) pace: Pace,
 }
 
@@ -97,7 +94,6 @@ impl Appender {
         }
     }
 
-    /// The open database.
     fn store(&mut self) -> Result<&mut Store, Error> {
         if self.store.is_none() {
             let store = self.reopen()?;
@@ -185,9 +181,16 @@ impl Appender {
         self.watch()?;
         self.store()?;
         self.check_log()?;
-        let number = BatchNumber { run: &self.run, batch: batch.number };
         let store = self.store.as_mut().expect("it was opened above");
-        store.add_batch(number, batch)?;
+        let records: Vec<_> = batch.records.iter().map(|record| &record.violation).collect();
+        // A batch may come again after a failure that left its fate open; it counts once.
+        store.write(|transaction| {
+            if rollups::is_new(transaction, &self.run, batch.number)? {
+                add(transaction, &records, &batch.notes, &batch.overflow)?;
+                rollups::add(transaction, &batch.rollups)?;
+            }
+            Ok(())
+        })?;
         // Where the file was moved or deleted meanwhile, the batch is written again, into a new one.
         if !self.files.is_same_database(&Files::of(&self.path)) {
             return Err(Error::new(&self.path, Obstacle::Displaced));
@@ -201,7 +204,6 @@ impl Appender {
         Ok(())
     }
 
-    /// Notes how many records there are to lose.
     fn note_held(&mut self) {
         if let Some(Ok(held)) = self.store.as_mut().map(Store::extent) {
             self.held = held;
@@ -231,7 +233,7 @@ impl Appender {
         }
         store.check_lengths(&self.files, &now)?;
         if self.files.is_written(&now) {
-            self.inspection.note_foreign_write();
+            self.inspection.has_reason = true;
         }
         self.files = now;
         let start = Instant::now();
@@ -268,22 +270,9 @@ impl Store {
     pub(super) fn restore(&mut self, history: &History) -> Result<(), Error> {
         self.write(|transaction| {
             editions::restore(transaction, &history.editions)?;
-            hosts::restore(transaction, &history.hosts)?;
-            leaps::add(transaction, &history.leaps)?;
-            fetches::add(transaction, history.fetches.iter())
-        })
-    }
-
-    /// Adds a batch with its counts, everything or nothing. A batch may come again after a failure that
-    /// left its fate open; it counts once.
-    fn add_batch(&mut self, number: BatchNumber<'_>, batch: &Batch) -> Result<(), Error> {
-        let records: Vec<_> = batch.records.iter().map(|record| &record.violation).collect();
-        self.write(|transaction| {
-            if rollups::is_new(transaction, number)? {
-                add(transaction, &records, &batch.notes, &batch.overflow)?;
-                rollups::add(transaction, &batch.rollups)?;
-            }
-            Ok(())
+            history::restore_hosts(transaction, &history.hosts)?;
+            history::add_leaps(transaction, &history.leaps)?;
+            history::add_fetches(transaction, history.fetches.iter())
         })
     }
 }
@@ -296,15 +285,15 @@ pub(super) fn add(
     overflow: &[Overflow],
 ) -> rusqlite::Result<()> {
     record_rows::add(transaction, records)?;
-    editions::publish(transaction, notes.editions())?;
+    editions::publish(transaction, notes.editions.iter())?;
     editions::mention(transaction, records)?;
-    hosts::follow(transaction, notes.hosts())?;
-    leaps::add(transaction, notes.leaps())?;
-    quarantine::add(transaction, notes.quarantine())?;
-    probes::add(transaction, notes.answers())?;
-    policies::add(transaction, notes.policies())?;
-    fetches::add(transaction, notes.fetches())?;
-    unkept::add(transaction, overflow)
+    history::follow_hosts(transaction, notes.hosts.values())?;
+    history::add_leaps(transaction, &notes.leaps)?;
+    quarantine::add(transaction, notes.quarantine.iter())?;
+    history::add_probed(transaction, notes.probed.values())?;
+    policies::add(transaction, &notes.policies)?;
+    history::add_fetches(transaction, notes.fetches.values())?;
+    rollups::add_overflow(transaction, overflow)
 }
 
 impl Target for Appender {

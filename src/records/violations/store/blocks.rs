@@ -30,7 +30,6 @@ const INTERVAL: Duration = Duration::from_secs(10);
 const PAUSE: u32 = 4;
 /// The records since the piece before that are many.
 const MANY: usize = 256;
-/// The pause after a failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
 const PART: &str = "SELECT records, earliest, latest, names, names_of, paths, paths_of \
@@ -39,7 +38,6 @@ const COMPLETE: &str = "SELECT first / ?1 * ?1 FROM record_blocks WHERE last - f
     GROUP BY 1 HAVING count(*) = ?1 / ?2 AND min(is_readable) AND sum(path_bytes) <= ?3 \
     ORDER BY 1 DESC LIMIT 1";
 
-/// When records are summarised.
 #[derive(Debug)]
 pub(super) struct Pace {
     next: Instant,
@@ -79,7 +77,6 @@ impl Pace {
         self.next = now + AFTER_FAILURE;
     }
 
-    /// The time until the next piece.
     pub(super) fn rest(&self, now: Instant) -> Duration {
         self.next.saturating_duration_since(now)
     }
@@ -134,7 +131,6 @@ fn missing(connection: &Connection, small: i64) -> rusqlite::Result<Option<i64>>
     Ok((end > oldest).then_some(end - small))
 }
 
-/// Summarises a small block from its records.
 fn summarise(connection: &Connection, first: i64, small: i64) -> rusqlite::Result<()> {
     let range = [first, first + small - 1];
     let summary = of_records(connection, range)?;
@@ -158,7 +154,6 @@ pub(super) fn wrong(connection: &Connection) -> rusqlite::Result<Vec<[i64; 2]>> 
     Ok(wrong)
 }
 
-/// The summary of the records in a range; `None` if one of them cannot be read.
 fn of_records(
     connection: &Connection,
     [first, last]: [i64; 2],
@@ -194,7 +189,6 @@ fn record<'a>(row: &'a Row<'_>) -> Option<(i64, i64, Names<'a>, &'a str)> {
     Some((row.get(0).ok()?, row.get(1).ok()?, names, text(2)?))
 }
 
-/// Makes one summary of the small ones of a large block.
 fn join(connection: &Connection, first: i64, small: i64) -> rusqlite::Result<()> {
     let range = [first, first + PARTS * small - 1];
     let mut builder = Builder::new(first, (PARTS * small) as usize);

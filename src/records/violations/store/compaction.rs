@@ -22,7 +22,6 @@ use crate::records::{
 
 /// The pages that are given back at once: 1 MiB.
 const STEP: u64 = 256;
-/// The longest pause between two steps.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 /// How a database is made smaller, and the free disk space that this takes.
@@ -83,8 +82,7 @@ impl Store {
     /// Where another process uses the database, or it cannot be written. It then stays as it is.
     pub fn rebuild(path: &Path) -> Result<(), Error> {
         drop(Self::open_found(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut store = Self::connect(path, flags, READER_BUSY)?;
+        let mut store = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, READER_BUSY)?;
         let folder = folder_of(path).to_string_lossy().into_owned();
         store.attempt(|connection| {
             // Before anything is read: fails where another process has the database open.

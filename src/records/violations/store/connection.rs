@@ -1,4 +1,4 @@
-//! An open database: opening and its refusals, transactions and their errors.
+//! An open database: its location, opening and its refusals, transactions and their errors.
 
 use std::{
     fs::OpenOptions,
@@ -13,10 +13,10 @@ use rusqlite::{
 
 use super::{
     damage::{has_traces, log_of, move_aside},
-    migrations::{self, CURRENT, Version},
+    migrations::{self, CURRENT},
 };
 use crate::records::{
-    clickhouse::Reader,
+    clickhouse::{Client, Reader},
     counts::CountsInMemory,
     lines::{FILE_MODE, Stamp, check_folder, database_failure},
     record::{Error, Obstacle},
@@ -34,8 +34,48 @@ const CHECKED_SIZE: u64 = 64 << 20;
 const STATEMENTS: usize = 64;
 /// The sequence numbers of a small block of records. To summarise it takes some milliseconds.
 pub(super) const BLOCK: i64 = 4096;
+/// The milliseconds that a follower of shared records goes back at most.
+const REACH: u64 = 600_000;
 /// The tables that are checked in a larger one: a start needs them.
 const CHECKED_TABLES: [&str; 4] = ["editions", "edition_periods", "fetches", "held_robots"];
+
+/// The location of a database.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// The file of this machine. Without a server, it has everything.
+    pub local: PathBuf,
+    /// The server with the records, counts and editions of all nodes.
+    pub shared: Option<Client>,
+}
+
+impl Location {
+    /// Whether a server has the records, and this machine no file of its own: it never served.
+    pub fn is_elsewhere(&self) -> bool {
+        self.shared.is_some() && !self.local.try_exists().unwrap_or(true)
+    }
+
+    /// Opens the database to read it. A machine that never served can ask the server for what others
+    /// did.
+    ///
+    /// # Errors
+    /// See [`Store::open_read_only`]. A server that is away fails at the first question.
+    pub fn open(&self) -> Result<Store, Error> {
+        let mut store = match Store::open_read_only(&self.local) {
+            Err(Error { obstacle: Obstacle::NoFile, .. }) if self.is_elsewhere() => {
+                Store::in_memory(&self.local)?
+            }
+            found => found?,
+        };
+        store.shared = self.shared.clone().map(|client| Reader { client });
+        Ok(store)
+    }
+}
+
+impl From<&Path> for Location {
+    fn from(local: &Path) -> Self {
+        Self { local: local.to_owned(), shared: None }
+    }
+}
 
 /// An open database. One of a fleet also asks the server that all nodes share. A question fails where the
 /// database or that server cannot be read.
@@ -45,7 +85,6 @@ pub struct Store {
     pub(super) connection: Connection,
     /// What all nodes share: questions to records and counts go there.
     pub(super) shared: Option<Reader>,
-    /// The counts that were read.
     pub(super) counts: CountsInMemory,
     /// Whether it had no tables before it was opened.
     pub(super) is_new: bool,
@@ -71,8 +110,7 @@ impl Store {
             }
             _ => {}
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut store = Self::connect(path, flags, BUSY)?;
+        let mut store = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY)?;
         // Until it is known to be whole, closing it must not write into it.
         store.keep_as_it_is();
         store.check()?;
@@ -96,20 +134,12 @@ impl Store {
     }
 
     /// Opens an existing database to read it.
-    ///
-    /// # Errors
-    /// Where it does not exist, cannot be read, belongs to another program, or is of an older
-    /// version.
     pub fn open_read_only(path: &Path) -> Result<Self, Error> {
         Self::open_found(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
     /// Opens an existing database to change something beside the serving process, and to wait for
     /// that process ([`Self::decide`]).
-    ///
-    /// # Errors
-    /// Where it does not exist, cannot be read, belongs to another program, or is of an older
-    /// version.
     pub fn open_existing(path: &Path) -> Result<Self, Error> {
         let mut store = Self::open_found(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         store.attempt(|connection| connection.pragma_update(None, "synchronous", "full"))?;
@@ -117,12 +147,8 @@ impl Store {
     }
 
     /// Checks a database that another connection uses, as a start does.
-    ///
-    /// # Errors
-    /// Where it is damaged or empty, or cannot be read.
     pub(super) fn inspect(path: &Path) -> Result<(), Error> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut store = Self::connect(path, flags, BUSY)?;
+        let mut store = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY, BUSY)?;
         store.check()?;
         match store.version()? {
             0 => Err(Error::new(path, Obstacle::Truncated)),
@@ -142,7 +168,7 @@ impl Store {
             Ok(_) => return Err(Error::new(path, Obstacle::NoFile)),
             Err(error) => return Err(Error::from_io(path, &error)),
         }
-        let store = Self::connect(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX, READER_BUSY)?;
+        let store = Self::connect(path, access, READER_BUSY)?;
         match store.version()? {
             0 => Err(Error::new(path, Obstacle::Empty)),
             older if older < CURRENT => Err(Error::new(path, Obstacle::Older)),
@@ -150,7 +176,8 @@ impl Store {
         }
     }
 
-    pub(super) fn connect(path: &Path, flags: OpenFlags, busy: Duration) -> Result<Self, Error> {
+    pub(super) fn connect(path: &Path, access: OpenFlags, busy: Duration) -> Result<Self, Error> {
+        let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|error| database_failure(path, error))?;
         Self::over(connection, path, busy)
@@ -179,16 +206,19 @@ impl Store {
         })
     }
 
-    /// The version of a database of ours; 0 is an empty one.
     fn version(&self) -> Result<u32, Error> {
         match migrations::version(&self.connection).map_err(|error| self.failure(error))? {
-            Version::Empty => Ok(0),
-            Version::Ours(newer) if newer > CURRENT => {
-                Err(Error::new(&self.path, Obstacle::Newer(newer)))
-            }
-            Version::Ours(version) => Ok(version),
-            Version::Foreign => Err(Error::new(&self.path, Obstacle::Foreign)),
+            Some(newer) if newer > CURRENT => Err(Error::new(&self.path, Obstacle::Newer(newer))),
+            Some(version) => Ok(version),
+            None => Err(Error::new(&self.path, Obstacle::Foreign)),
         }
+    }
+
+    /// The sequence number from which a follower goes on that is too far behind: so many numbers before
+    /// the latest one, or some minutes where numbers are times.
+    pub fn reach_back(&self, latest: u64, numbers: u64) -> u64 {
+        let back = if self.shared.is_some() { Reader::numbers_of(REACH) } else { numbers };
+        latest.saturating_sub(back)
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -266,7 +296,6 @@ impl Store {
         is_free.then(|| self.connection.unchecked_transaction()).transpose()
     }
 
-    /// All rows of a question.
     pub(super) fn all<T>(
         &self,
         sql: &str,
@@ -278,7 +307,6 @@ impl Store {
         found.map_err(|error| self.failure(error))
     }
 
-    /// The failure of this database that an error of SQLite stands for.
     pub(super) fn failure(&self, error: rusqlite::Error) -> Error {
         database_failure(&self.path, error)
     }

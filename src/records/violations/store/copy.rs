@@ -20,7 +20,6 @@ use crate::records::{
 
 /// The pages that are copied at once: 4 MiB.
 const STEP: i32 = 1024;
-/// The longest pause between two steps.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// A copy that was made.
@@ -36,9 +35,6 @@ impl Store {
     /// Copies the database, with its write-ahead log, into an empty file, and checks the copy. The
     /// copy is that of the moment at which this begins. The program that writes goes on; what it
     /// writes meanwhile stays in its log.
-    ///
-    /// # Errors
-    /// Where the database cannot be read, the copy cannot be written, or the copy is not whole.
     pub fn copy_to(&mut self, to: &Path) -> Result<DatabaseCopy, Error> {
         let records = self.attempt(|connection| {
             connection.execute_batch("BEGIN")?;

@@ -4,7 +4,10 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, params_from_iter, types::Value};
 
-use super::{conditions::Conditions, connection::Store, values};
+use super::{
+    connection::Store,
+    values::{self, Conditions},
+};
 use crate::{
     base::text::Text,
     records::{
@@ -12,7 +15,7 @@ use crate::{
             Counted, CountsInMemory, Dimension, Gathered, Part, Place, Question, Referral,
             SeriesTexts, Table,
         },
-        record::Error,
+        record::{Error, Overflow},
         tally::{FORM, PlaceKind},
     },
 };
@@ -154,6 +157,26 @@ impl Store {
             })
         })
     }
+
+    /// The overflow of all runs, the highest count first.
+    pub fn overflow(&self) -> Result<Vec<Overflow>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.overflow();
+        }
+        let sql = "SELECT site, product_token, rule, sum(count), min(first), max(last) \
+                   FROM overflow GROUP BY site, product_token, rule \
+                   ORDER BY sum(count) DESC, site, product_token, rule";
+        self.all(sql, [], |row| {
+            Ok(Overflow {
+                site: row.get(0)?,
+                product_token: row.get(1)?,
+                rule: row.get(2)?,
+                count: values::count(row, 3)?,
+                first: values::time(row, 4)?,
+                last: values::time(row, 5)?,
+            })
+        })
+    }
 }
 
 /// The hours and the site of a question.
@@ -196,14 +219,14 @@ fn requests(connection: &Connection, counts: &mut Table, hour: i64) -> rusqlite:
     let mut rows = statement.query([hour])?;
     while let Some(row) = rows.next()? {
         let id = row.get(0)?;
-        let series = match counts.series(id) {
+        let series = match counts.series.find(id) {
             Some(series) => series,
             None => unknown.query_row([id], |row| {
                 let mut texts = SeriesTexts { line: row.get(12)?, ..SeriesTexts::default() };
                 for (at, value) in texts.kind.iter_mut().chain(&mut texts.rule).enumerate() {
                     *value = text(row, at)?;
                 }
-                Ok(counts.learn(id, &texts))
+                Ok(counts.series.add(id, &texts))
             })?,
         };
         gathered.add(series, values::count(row, 1)?);

@@ -27,7 +27,6 @@ pub enum OnDamage {
     Rotate,
 }
 
-/// The beginning of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const HEADER: usize = 100;
 /// The length of the first page, where nothing else is set.
@@ -39,7 +38,6 @@ const FIRST_TABLE: &[u8] = b"CREATE TABLE violations";
 /// How much of a file is searched for it.
 const SEARCHED: u64 = 64 << 10;
 
-/// The file of a database's write-ahead log.
 pub(super) fn log_of(database: &Path) -> PathBuf {
     beside(database, "-wal")
 }
@@ -75,17 +73,7 @@ pub(super) fn is_none_of_ours(error: &Error) -> bool {
         | Obstacle::Foreign
         | Obstacle::Newer(_) => true,
         Obstacle::Corrupt(_) | Obstacle::Empty | Obstacle::Locked | Obstacle::LogHeld(_) => false,
-        Obstacle::Older
-        | Obstacle::Denied
-        | Obstacle::ReadOnly
-        | Obstacle::NotWritten(_)
-        | Obstacle::Full
-        | Obstacle::Closed
-        | Obstacle::Displaced
-        | Obstacle::Truncated
-        | Obstacle::SpoolFull(_)
-        | Obstacle::Server(_)
-        | Obstacle::Failed(_) => Stamp::of(&error.path).length == 0,
+        _ => Stamp::of(&error.path).length == 0,
     }
 }
 

@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use derive_more::Display;
+
 use super::{
     connection::Store,
     damage::{log_of, move_aside},
@@ -21,21 +23,15 @@ const PAGE_HEADER: u64 = 24;
 /// How often a loss is looked for before it counts as one.
 const CHECKS: usize = 3;
 
-/// The database and its write-ahead log, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Files {
     database: Stamp,
-    log: Stamp,
+    pub(super) log: Stamp,
 }
 
 impl Files {
     pub(super) fn of(path: &Path) -> Self {
         Self { database: Stamp::of(path), log: Stamp::of(&log_of(path)) }
-    }
-
-    /// The length of the write-ahead log.
-    pub(super) const fn log_length(&self) -> u64 {
-        self.log.length
     }
 
     /// Whether the path leads to the same database file `now`. No file is not the same.
@@ -57,7 +53,6 @@ impl Files {
         self.database.identity.is_some() && !self.is_same_database(now)
     }
 
-    /// Whether the database file was written since.
     pub(super) fn is_written(&self, now: &Self) -> bool {
         self.database != now.database
     }
@@ -94,7 +89,6 @@ impl Store {
         Err(Error::new(self.path(), Obstacle::Truncated))
     }
 
-    /// What the files lack at this moment.
     fn loss(&mut self, before: &Files) -> Result<Option<Loss>, Error> {
         let Ok(checkpoint) = self.checkpoint(Checkpoint::Passive) else {
             return Ok(Some(Loss::Other)); // it could not read the log
@@ -115,14 +109,10 @@ impl Store {
         })
     }
 
-    /// Copies the write-ahead log into the database file.
     pub(super) fn checkpoint(&mut self, kind: Checkpoint) -> Result<Copied, Error> {
-        let sql = match kind {
-            Checkpoint::Passive => "PRAGMA wal_checkpoint(PASSIVE)",
-            Checkpoint::Truncate => "PRAGMA wal_checkpoint(TRUNCATE)",
-        };
+        let sql = format!("PRAGMA wal_checkpoint({kind})");
         self.attempt(|connection| {
-            connection.query_row(sql, [], |row| {
+            connection.query_row(&sql, [], |row| {
                 let count = |column| row.get(column).map(|pages: i64| pages.max(0).unsigned_abs());
                 Ok(Copied { pages_in_log: count(1)?, pages_copied: count(2)? })
             })
@@ -136,15 +126,13 @@ impl Store {
     }
 }
 
-/// A part of the files that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Loss {
     OfCopiedLog,
     Other,
 }
 
-/// How a checkpoint treats readers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Display)]
 pub(super) enum Checkpoint {
     /// Copies what no reader needs, without waiting.
     Passive,
@@ -159,7 +147,6 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    /// Whether the database file holds everything.
     pub(super) fn is_complete(self) -> bool {
         self.pages_copied >= self.pages_in_log
     }

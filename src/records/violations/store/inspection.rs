@@ -23,10 +23,9 @@ const MOST: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inspection {
-    has_reason: bool,
-    /// The earliest time of the next one.
+    /// Whether another program wrote to the file.
+    pub(super) has_reason: bool,
     earliest: Instant,
-    /// The time of the next one without a reason.
     regular: Instant,
 }
 
@@ -35,11 +34,6 @@ impl Inspection {
     pub(super) fn after(start: Instant, now: Instant) -> Self {
         let rest = (now.saturating_duration_since(start) * SHARE).clamp(LEAST, MOST);
         Self { has_reason: false, earliest: now + rest, regular: now + REGULAR }
-    }
-
-    /// Notes that another program wrote to the file.
-    pub(super) const fn note_foreign_write(&mut self) {
-        self.has_reason = true;
     }
 
     pub(super) fn is_due(&self, now: Instant) -> bool {
@@ -70,7 +64,7 @@ mod tests {
             let mut inspection = Inspection::after(start, now);
             assert!(!inspection.is_due(now + seconds(3_599)));
             assert!(inspection.is_due(now + seconds(3_600)));
-            inspection.note_foreign_write();
+            inspection.has_reason = true;
             assert!(!inspection.is_due(start + earliest - seconds(1)));
             assert!(inspection.is_due(start + earliest));
         }

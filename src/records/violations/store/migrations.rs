@@ -17,33 +17,21 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("policies.sql"),
     "ALTER TABLE held_robots ADD COLUMN discarded INTEGER",
 ];
-/// The newest version.
 pub(super) const CURRENT: u32 = MIGRATIONS.len() as u32;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
-    /// A file without tables.
-    Empty,
-    /// A database of Beadle.
-    Ours(u32),
-    /// A database of another program.
-    Foreign,
-}
-
-/// The version of an open database.
-pub(super) fn version(connection: &Connection) -> rusqlite::Result<Version> {
+/// The version of an open database; 0 without tables. `None` for a database of another program.
+pub(super) fn version(connection: &Connection) -> rusqlite::Result<Option<u32>> {
     let number = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
     let version = number("PRAGMA user_version")?;
     let application = number("PRAGMA application_id")?;
     let tables = number("SELECT count(*) FROM sqlite_schema")?;
     Ok(match u32::try_from(version) {
-        Ok(version) if application == APPLICATION_ID => Version::Ours(version),
-        Ok(0) if tables == 0 => Version::Empty,
-        _ => Version::Foreign,
+        Ok(version) if application == APPLICATION_ID => Some(version),
+        Ok(0) if tables == 0 => Some(0),
+        _ => None,
     })
 }
 
-/// Updates an empty or older database of ours.
 pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
     // Another process may have been faster.

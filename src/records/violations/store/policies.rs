@@ -10,7 +10,6 @@ use rusqlite::{Connection, params};
 use super::{connection::Store, values};
 use crate::records::record::{Error, PolicyEntry};
 
-/// The most entries.
 const MOST: i64 = 1_000;
 /// The most bytes of all files. The latest one stays, however large.
 const MOST_BYTES: i64 = 64 << 20;
@@ -58,7 +57,6 @@ impl Store {
     }
 }
 
-/// Writes policies that came into force, and forgets the oldest.
 pub(super) fn add(
     connection: &Connection,
     entries: &[(PolicyEntry, Arc<[u8]>)],

@@ -33,9 +33,6 @@ impl Store {
     /// Notes a decision about the site's quarantined file and returns the file; `None` where there is none,
     /// or another than the one with this `id`. The same decision keeps its first time. Waits up to five
     /// seconds while another process writes.
-    ///
-    /// # Errors
-    /// Where the database cannot be written.
     pub fn decide(
         &mut self,
         (site, id): (&str, Option<&str>),
@@ -56,7 +53,6 @@ impl Store {
     }
 }
 
-/// Writes the changes of the quarantine.
 pub(super) fn add<'a>(
     connection: &Connection,
     notes: impl Iterator<Item = (&'a Text, &'a QuarantineNote)>,

@@ -5,21 +5,19 @@ use std::ops::ControlFlow;
 use rusqlite::{CachedStatement, Rows, params_from_iter, types::Value};
 
 use super::{
-    conditions::Conditions,
     connection::Store,
     record_rows::violation,
-    search::{Range, Way},
-    values,
+    search::{Candidates, Range, Way},
+    values::{self, Conditions},
 };
 use crate::{
     base::text::Text,
     records::{
-        record::{COLUMNS, Error, Filter, Listing, RecordColumn, Violation},
+        record::{COLUMNS, Error, Filter, Listing, RecordColumn},
         tally::FORM,
     },
 };
 
-/// The sequence number of the latest record.
 const LATEST: &str = "SELECT max(sequence) FROM violations";
 
 impl Store {
@@ -28,81 +26,66 @@ impl Store {
         if let Some(shared) = &self.shared {
             return shared.query(filter);
         }
+        self.list(filter).map_err(|error| self.failure(error))
+    }
+
+    fn list(&self, filter: &Filter) -> rusqlite::Result<Listing> {
         let limit = filter.limit.unwrap_or(usize::MAX);
         let mut listing = Listing::default();
         // Read first: what is written meanwhile belongs to the next listing.
-        let latest = self.all(LATEST, [], |row| row.get::<_, Option<i64>>(0))?;
-        let latest = latest.into_iter().flatten().next().unwrap_or(0).unsigned_abs();
+        let mut latest = self.connection.prepare_cached(LATEST)?;
+        let latest: Option<i64> = latest.query_row([], |row| row.get(0))?;
         if limit > 0 {
-            listing.unreadable = self.rows(filter, |sequence, violation| {
-                listing.records.push((sequence, violation));
-                match listing.records.len() < limit {
-                    true => ControlFlow::Continue(()),
-                    false => ControlFlow::Break(()),
-                }
-            })?;
-        }
-        listing.finish(filter, latest);
-        Ok(listing)
-    }
-
-    fn rows(
-        &self,
-        filter: &Filter,
-        mut visit: impl FnMut(u64, Violation) -> ControlFlow<()>,
-    ) -> Result<u64, Error> {
-        let order = if filter.is_backward() { "DESC" } else { "ASC" };
-        let conditions = conditions_within(filter);
-        let sql = format!(
-            "SELECT sequence, {COLUMNS} FROM violations{} ORDER BY sequence {order}",
-            conditions.text
-        );
-        let mut read = || -> rusqlite::Result<u64> {
-            let mut unreadable = 0;
+            let order = if filter.is_backward() { "DESC" } else { "ASC" };
+            let conditions = conditions_within(filter);
+            let sql = format!(
+                "SELECT sequence, {COLUMNS} FROM violations{} ORDER BY sequence {order}",
+                conditions.text
+            );
             let _snapshot = self.snapshot()?;
             let mut statement = self.prepare_within(&sql, &conditions)?;
-            self.ranges(filter, |range| {
-                let mut rows = within(&mut statement, range)?;
-                while let Some(row) = rows.next()? {
-                    match violation(row) {
-                        Ok((sequence, violation)) => {
-                            if visit(sequence, violation).is_break() {
-                                return Ok(ControlFlow::Break(()));
-                            }
+            self.visit(filter, |candidates| {
+                for range in candidates.ranges {
+                    let mut rows = within(&mut statement, range)?;
+                    while let Some(row) = rows.next()? {
+                        match violation(row) {
+                            Ok(found) => listing.records.push(found),
+                            Err(_) => listing.unreadable += 1,
                         }
-                        Err(_) => unreadable += 1,
+                        if listing.records.len() >= limit {
+                            return Ok(ControlFlow::Break(()));
+                        }
                     }
                 }
                 Ok(ControlFlow::Continue(()))
             })?;
-            Ok(unreadable)
-        };
-        read().map_err(|error| self.failure(error))
+        }
+        listing.finish(filter, latest.unwrap_or(0).unsigned_abs());
+        Ok(listing)
     }
 
-    /// Visits the ranges in which there may be records that the filter lists, in order.
-    fn ranges(
+    /// Visits what the filter may list, in order.
+    fn visit(
         &self,
         filter: &Filter,
-        mut visit: impl FnMut(Range) -> rusqlite::Result<ControlFlow<()>>,
+        mut visit: impl FnMut(Candidates) -> rusqlite::Result<ControlFlow<()>>,
     ) -> rusqlite::Result<()> {
+        let within = Range::of(filter);
         if filter.id.is_some() {
-            return visit(Range::of(filter)).map(drop);
+            return visit(Candidates { ranges: vec![within], count: None }).map(drop);
         }
         let way = Way::of(filter);
-        let mut spans = self.spans(Range::of(filter))?;
+        let mut spans = self.spans(within)?;
         if filter.is_backward() {
             spans.reverse();
         }
         for span in spans {
-            let mut ranges = self.candidates(&way, span)?.ranges;
+            let mut candidates = self.candidates(&way, span)?;
             if filter.is_backward() {
-                ranges.reverse();
+                candidates.ranges.reverse();
             }
-            for range in ranges {
-                if visit(range)?.is_break() {
-                    return Ok(());
-                }
+            if visit(candidates)?.is_break() {
+                break;
             }
         }
         Ok(())
@@ -118,29 +101,20 @@ impl Store {
         let read = || -> rusqlite::Result<u64> {
             let _snapshot = self.snapshot()?;
             let mut statement = self.prepare_within(&sql, &conditions)?;
-            let mut count = |range| -> rusqlite::Result<u64> {
-                let mut rows = within(&mut statement, range)?;
-                let count = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
-                Ok(count.unwrap_or(0).unsigned_abs())
-            };
-            if filter.id.is_some() {
-                return count(Range::of(filter));
-            }
-            let way = Way::of(filter);
             let mut all = 0;
-            for span in self.spans(Range::of(filter))? {
-                let candidates = self.candidates(&way, span)?;
-                all += match candidates.count {
-                    Some(count) => count,
-                    None => candidates.ranges.into_iter().map(&mut count).sum::<Result<_, _>>()?,
-                };
-            }
+            self.visit(filter, |Candidates { ranges, count }| {
+                for range in ranges.into_iter().filter(|_| count.is_none()) {
+                    let mut rows = within(&mut statement, range)?;
+                    all += rows.next()?.map_or(Ok(0), |row| values::count(row, 0))?;
+                }
+                all += count.unwrap_or(0);
+                Ok(ControlFlow::Continue(()))
+            })?;
             Ok(all)
         };
         read().map_err(|error| self.failure(error))
     }
 
-    /// Prepares a question with [`conditions_within`].
     fn prepare_within(
         &self,
         sql: &str,
@@ -174,19 +148,12 @@ impl Store {
 
 const fn sql(column: RecordColumn) -> &'static str {
     match column {
-        RecordColumn::ProductToken => "product_token",
-        RecordColumn::Standing => "standing",
-        RecordColumn::Reason => "reason",
-        RecordColumn::Directive => "robots_directive",
-        RecordColumn::Pattern => "robots_pattern",
         RecordColumn::Path => "substr(path, 1, instr(path || '?', '?') - 1)",
-        RecordColumn::ClientIp => "client_ip",
-        RecordColumn::Site => "site",
         RecordColumn::Day => "strftime('%Y-%m-%d', time / 1000, 'unixepoch')",
+        plain => plain.as_str(),
     }
 }
 
-/// Asks a question with [`conditions_within`] for the records of this range.
 fn within<'a>(statement: &'a mut CachedStatement<'_>, range: Range) -> rusqlite::Result<Rows<'a>> {
     statement.raw_bind_parameter(1, range.first)?;
     statement.raw_bind_parameter(2, range.last)?;
@@ -199,7 +166,7 @@ fn conditions_within(filter: &Filter) -> Conditions {
         text: " WHERE sequence BETWEEN ? AND ?".to_owned(),
         values: vec![Value::Null, Value::Null],
     };
-    let Way { since, until, .. } = Way::of(filter);
+    let [since, until] = filter.milliseconds();
     // The plus keeps SQLite from the index by time, whose rows would have to be sorted.
     conditions.require("+time >= ?", since.map(Value::Integer));
     conditions.require("+time < ?", until.map(Value::Integer));
@@ -210,7 +177,7 @@ fn conditions_within(filter: &Filter) -> Conditions {
 fn conditions(filter: &Filter) -> Conditions {
     let mut conditions = Conditions::default();
     let number = |wanted: u64| Value::Integer(i64::try_from(wanted).unwrap_or(i64::MAX));
-    let Way { since, until, .. } = Way::of(filter);
+    let [since, until] = filter.milliseconds();
     conditions.require("time >= ?", since.map(Value::Integer));
     conditions.require("time < ?", until.map(Value::Integer));
     conditions.require("sequence > ?", filter.after_sequence.map(number));
@@ -240,5 +207,7 @@ fn require_values(conditions: &mut Conditions, filter: &Filter) {
         conditions.add(&format!("{} = ?", sql(RecordColumn::Path)));
         conditions.values.push(Value::Text(path.clone()));
     }
-    conditions.require("path GLOB ?", filter.path_glob().map(Value::Text));
+    // In GLOB a question mark and a bracket are special, too; in brackets they are not.
+    let glob = filter.path_as("*", |plain| plain.replace('[', "[[]").replace('?', "[?]"));
+    conditions.require("path GLOB ?", glob.map(Value::Text));
 }

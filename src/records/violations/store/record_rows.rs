@@ -1,24 +1,13 @@
 //! Records as rows, written and read.
 
-use rusqlite::{
-    Connection, Row, params_from_iter,
-    types::{FromSql, FromSqlError},
-};
+use rusqlite::{Connection, Row, params_from_iter, types::ValueRef};
+use serde_json::Value;
 
-use super::values::unreadable;
-use crate::{
-    base::text::Text,
-    records::record::{COLUMNS, Columns, Violation},
-};
+use super::values;
+use crate::records::record::{COLUMNS, Violation};
 
 /// The bytes of a row beside its texts: its header, its page, and its entries in the indexes.
 const ROW: usize = 170;
-
-/// Reads a row column by column, in the order of [`COLUMNS`].
-struct RowColumns<'a, 'b> {
-    row: &'a Row<'b>,
-    next: usize,
-}
 
 /// The question for the approximate bytes of a record with its indexes: the first one from a sequence
 /// number on.
@@ -41,38 +30,13 @@ pub(super) fn add(connection: &Connection, records: &[&Violation]) -> rusqlite::
         .try_for_each(|violation| statement.execute(params_from_iter(violation.values())).map(drop))
 }
 
-/// Reads a record with its sequence number.
 pub(super) fn violation(row: &Row<'_>) -> rusqlite::Result<(u64, Violation)> {
-    let mut columns = RowColumns { row, next: 0 };
-    let sequence: i64 = columns.next()?;
-    Ok((sequence.unsigned_abs(), Violation::read(&mut columns)?))
-}
-
-impl RowColumns<'_, '_> {
-    fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
-        let at = self.next;
-        self.next += 1;
-        self.row.get(at)
-    }
-}
-
-impl Columns for RowColumns<'_, '_> {
-    type Error = rusqlite::Error;
-
-    fn number(&mut self) -> rusqlite::Result<Option<i64>> {
-        self.next()
-    }
-
-    fn text(&mut self) -> rusqlite::Result<Option<Text>> {
-        self.next()
-    }
-
-    fn list(&mut self) -> rusqlite::Result<Vec<Text>> {
-        let text: String = self.next()?;
-        serde_json::from_str(&text).map_err(|error| unreadable(self.next - 1, error))
-    }
-
-    fn failure(&self) -> rusqlite::Error {
-        unreadable(self.next - 1, FromSqlError::InvalidType)
-    }
+    let value = |at: usize| match row.get_ref(at)? {
+        ValueRef::Null => Ok(Value::Null),
+        ValueRef::Integer(number) => Ok(number.into()),
+        _ => row.get::<_, String>(at).map(Value::String),
+    };
+    let columns = (1..row.as_ref().column_count()).map(value).collect::<Result<Vec<_>, _>>()?;
+    let violation = Violation::read(columns).map_err(|error| values::unreadable(1, error))?;
+    Ok((values::count(row, 0)?, violation))
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use super::{blocks, connection::Store, record_rows};
+use super::{blocks, connection::Store, record_rows, rollups::COUNTS};
 use crate::records::{
     record::Error,
     tally::Hour,
@@ -32,27 +32,6 @@ const END_PERIODS: &str = "DELETE FROM edition_periods WHERE sequence IN \
 const DROP_EDITIONS: &str = "DELETE FROM editions WHERE id IN \
     (SELECT id FROM editions WHERE id NOT IN (SELECT edition FROM edition_periods) LIMIT ?)";
 
-const FORGET_OVERFLOW: &str = "DELETE FROM overflow WHERE rowid IN \
-    (SELECT rowid FROM overflow WHERE last < ? LIMIT ?)";
-const FORGET_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
-    (SELECT rowid FROM fetches WHERE last < ? LIMIT ?)";
-const FORGET_HOSTS: &str = "DELETE FROM host_periods WHERE sequence IN \
-    (SELECT sequence FROM host_periods WHERE until_ < ? ORDER BY until_ LIMIT ?)";
-const FORGET_LEAPS: &str = "DELETE FROM clock_leaps WHERE rowid IN \
-    (SELECT rowid FROM clock_leaps WHERE at < ? LIMIT ?)";
-/// Counts by hour go with the records of the hour.
-const FORGET_COUNTS: [&str; 4] = [
-    "DELETE FROM rollups WHERE (hour, series) IN \
-     (SELECT hour, series FROM rollups WHERE hour < ? ORDER BY hour LIMIT ?)",
-    "DELETE FROM rollup_places WHERE (hour, kind, site, product_token, place) IN \
-     (SELECT hour, kind, site, product_token, place FROM rollup_places WHERE hour < ? \
-     ORDER BY hour LIMIT ?)",
-    "DELETE FROM people WHERE (hour, site) IN \
-     (SELECT hour, site FROM people WHERE hour < ? ORDER BY hour LIMIT ?)",
-    "DELETE FROM referrals WHERE (hour, site, operator) IN \
-     (SELECT hour, site, operator FROM referrals WHERE hour < ? ORDER BY hour LIMIT ?)",
-];
-pub(super) const COUNTS: [&str; 4] = ["rollups", "rollup_places", "people", "referrals"];
 /// An hour that lost counts is another one; an hour that lost all of them is none.
 const RENEW_HOURS: &str = "UPDATE counted_hours SET version = random() WHERE hour < ?";
 const FORGET_HOURS: &str = "DELETE FROM counted_hours WHERE hour < ? \
@@ -69,7 +48,6 @@ const BOUND_FETCHES: &str = "DELETE FROM fetches WHERE rowid IN \
     (SELECT rowid FROM fetches ORDER BY last \
      LIMIT min(max((SELECT count(*) FROM fetches) - ?, 0), ?))";
 
-/// The rows that a piece removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::records::violations) struct Removal {
     pub(in crate::records::violations) records: u64,
@@ -78,7 +56,6 @@ pub(in crate::records::violations) struct Removal {
 }
 
 impl Removal {
-    /// The number of the kind with the most rows.
     pub(in crate::records::violations) fn most(self) -> u64 {
         self.records.max(self.counts)
     }
@@ -89,19 +66,15 @@ impl Store {
     pub(in crate::records::violations) fn prune(&mut self, piece: Piece) -> Result<Removal, Error> {
         let (before, limit) = (piece.before.as_millisecond(), piece.limit.cast_signed());
         self.write(|transaction| {
-            let records = transaction.execute(
-                "DELETE FROM violations WHERE sequence IN \
-                 (SELECT sequence FROM violations WHERE time < ? ORDER BY time LIMIT ?)",
-                [before, limit],
-            )?;
+            let records = forget(transaction, ("violations", "time"), [before, limit])?;
             blocks::forget(transaction)?;
-            transaction.execute(FORGET_OVERFLOW, [before, limit])?;
+            forget(transaction, ("overflow", "last"), [before, limit])?;
             let counts = forget_counts(transaction, Hour::of(piece.before), limit)?;
             let replaced_before = piece.replaced_before.as_millisecond();
-            transaction.execute(FORGET_FETCHES, [replaced_before, limit])?;
+            forget(transaction, ("fetches", "last"), [replaced_before, limit])?;
             bound_fetches(transaction, MOST_FETCHES, limit)?;
-            transaction.execute(FORGET_HOSTS, [replaced_before, limit])?;
-            transaction.execute(FORGET_LEAPS, [replaced_before, limit])?;
+            forget(transaction, ("host_periods", "until_"), [replaced_before, limit])?;
+            forget(transaction, ("clock_leaps", "at"), [replaced_before, limit])?;
             transaction.execute(FORGET_MENTIONS, [limit])?;
             transaction.execute(END_PERIODS, [replaced_before, limit])?;
             transaction.execute(DROP_EDITIONS, [limit])?;
@@ -122,7 +95,11 @@ impl Store {
                 Kind::Counts => {
                     if let Some(before) = second_hour(transaction)? {
                         removal.counts = forget_counts(transaction, before, limit)? as u64;
-                        transaction.execute(FORGET_OVERFLOW, [before.as_millisecond(), limit])?;
+                        forget(
+                            transaction,
+                            ("overflow", "last"),
+                            [before.as_millisecond(), limit],
+                        )?;
                     }
                 }
             }
@@ -130,7 +107,6 @@ impl Store {
         })
     }
 
-    /// The bytes of the pages in use.
     pub(super) fn bytes_in_use(&mut self) -> Result<u64, Error> {
         let sql = "SELECT (page_count - freelist_count) * page_size \
                    FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
@@ -171,10 +147,21 @@ impl Store {
     }
 }
 
+/// Removes up to `limit` rows of a table, the oldest by the time in this column, from before a time.
+fn forget(
+    connection: &Connection,
+    (table, column): (&str, &str),
+    [before, limit]: [i64; 2],
+) -> rusqlite::Result<usize> {
+    let oldest = format!("SELECT rowid FROM {table} WHERE {column} < ? ORDER BY {column} LIMIT ?");
+    let sql = format!("DELETE FROM {table} WHERE rowid IN ({oldest})");
+    connection.execute(&sql, [before, limit])
+}
+
 /// The hour after the oldest one that has counts, unless that is the latest.
 fn second_hour(connection: &Connection) -> rusqlite::Result<Option<Hour>> {
-    let hours =
-        COUNTS.map(|table| format!("SELECT min(hour) AS first, max(hour) AS last FROM {table}"));
+    let hours = COUNTS
+        .map(|(table, ..)| format!("SELECT min(hour) AS first, max(hour) AS last FROM {table}"));
     let sql = format!("SELECT min(first), max(last) FROM ({})", hours.join(" UNION ALL "));
     let (first, last): (Option<i64>, Option<i64>) =
         connection.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -186,8 +173,10 @@ fn second_hour(connection: &Connection) -> rusqlite::Result<Option<Hour>> {
 fn forget_counts(connection: &Connection, before: Hour, limit: i64) -> rusqlite::Result<usize> {
     let bound = [before.as_millisecond(), limit];
     let mut most = 0;
-    for sql in FORGET_COUNTS {
-        most = most.max(connection.execute(sql, bound)?);
+    for (table, key, _) in COUNTS {
+        let oldest = format!("SELECT {key} FROM {table} WHERE hour < ? ORDER BY hour LIMIT ?");
+        let sql = format!("DELETE FROM {table} WHERE ({key}) IN ({oldest})");
+        most = most.max(connection.execute(&sql, bound)?);
     }
     if most > 0 {
         connection.execute(RENEW_HOURS, [before.as_millisecond()])?;
@@ -215,7 +204,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = Store::open(&folder.path().join("beadle.db")).expect("a database");
         let mut notes = Notes::default();
-        notes.fetched(fetch("s", "GPTBot", "192.0.2.0/24", "a", 1_000));
+        notes.take(fetch("s", "GPTBot", "192.0.2.0/24", "a", 1_000));
         store.add([], &notes, &[]).expect("added");
         let time = |second| Timestamp::from_second(second).expect("a time");
         // A retention of an hour and a window of a day, two hours and more than a day later.

@@ -1,4 +1,4 @@
-//! Counts by hour as rows, written.
+//! Counts by hour, and counts of records that were not kept, as rows, written.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,19 @@ use rusqlite::{Connection, OptionalExtension, Statement, params, params_from_ite
 
 use super::connection::Store;
 use crate::records::{
-    record::{Error, of_series},
-    tally::{Hour, PeopleCount, PlaceCount, ReferralCount, Rollup, Rollups, Series},
+    record::{CountRow, Error, Overflow, Value, of_series},
+    tally::{Hour, Rollup, Rollups, Series},
 };
+
+/// A table of counts by hour: its name, the columns of its key, and those of its numbers.
+pub(super) type CountTable = (&'static str, &'static str, &'static [&'static str]);
+
+const SERIES: CountTable = ("rollups", "hour, series", &["requests", "folded", "dropped"]);
+const PLACES: CountTable =
+    ("rollup_places", "hour, kind, site, product_token, place", &["violations"]);
+const PEOPLE: CountTable = ("people", "hour, site", &["requests"]);
+const REFERRALS: CountTable = ("referrals", "hour, site, operator", &["visits"]);
+pub(super) const COUNTS: [CountTable; 4] = [SERIES, PLACES, PEOPLE, REFERRALS];
 
 /// The series is found far more often than it is new.
 const FIND: &str = "SELECT id, last FROM series WHERE site = ? AND class = ? AND product_token = ? \
@@ -19,20 +29,8 @@ const ADD: &str = "INSERT INTO series (site, class, product_token, purpose, stan
     action, reason, robots_edition, robots_line, robots_directive, robots_pattern, read_state, last) \
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) RETURNING id, last";
 
-/// The number of a batch of one run of the program.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::records::violations) struct BatchNumber<'a> {
-    /// The run, by an id of its own.
-    pub(in crate::records::violations) run: &'a str,
-    /// The batch, counted from 1.
-    pub(in crate::records::violations) batch: u64,
-}
-
 impl Store {
     /// Adds the counts to those that are there.
-    ///
-    /// # Errors
-    /// Where the database cannot be written; nothing is added then.
     pub fn add_rollups(&mut self, rollups: &Rollups) -> Result<(), Error> {
         self.write(|transaction| add(transaction, rollups))
     }
@@ -40,57 +38,74 @@ impl Store {
 
 /// Notes a batch, and returns whether it is not there already. A failed commit leaves the fate of
 /// its batch open, so the batch comes again.
-pub(super) fn is_new(connection: &Connection, number: BatchNumber<'_>) -> rusqlite::Result<bool> {
-    let batch = self::number(number.batch);
+pub(super) fn is_new(connection: &Connection, run: &str, batch: u64) -> rusqlite::Result<bool> {
+    let batch = number(batch);
     let known: Option<i64> = connection
         .prepare_cached("SELECT batch FROM rollup_batches WHERE run = ?")?
-        .query_row([number.run], |row| row.get(0))
+        .query_row([run], |row| row.get(0))
         .optional()?;
     if known.is_some_and(|known| known >= batch) {
         return Ok(false);
     }
     let sql = "INSERT INTO rollup_batches (run, batch, at) VALUES (?, ?, unixepoch('now') * 1000) \
                ON CONFLICT (run) DO UPDATE SET batch = excluded.batch, at = excluded.at";
-    connection.prepare_cached(sql)?.execute(params![number.run, batch])?;
+    connection.prepare_cached(sql)?.execute(params![run, batch])?;
     Ok(true)
 }
 
 pub(super) fn add(connection: &Connection, rollups: &Rollups) -> rusqlite::Result<()> {
-    add_series(connection, &rollups.series)?;
-    add_places(connection, &rollups.places)?;
-    let series = rollups.series.iter().map(|rollup| rollup.hour);
-    renew_hours(connection, series.chain(rollups.places.iter().map(|place| place.hour)))?;
-    add_people(connection, &rollups.people)?;
-    add_referrals(connection, &rollups.referrals)
+    let Rollups { series, places, people, referrals } = rollups;
+    add_series(connection, series)?;
+    add_to(connection, PLACES, places.iter().map(of_hour))?;
+    let series = series.iter().map(|rollup| rollup.hour);
+    renew_hours(connection, series.chain(places.iter().map(|place| place.hour)))?;
+    add_to(connection, PEOPLE, people.iter().map(of_hour))?;
+    add_to(connection, REFERRALS, referrals.iter().map(of_hour))
+}
+
+/// Adds numbers to those in the rows of a table.
+fn add_to<'a>(
+    connection: &Connection,
+    (table, key, numbers): CountTable,
+    mut rows: impl Iterator<Item = Vec<Value<'a>>>,
+) -> rusqlite::Result<()> {
+    let columns = format!("{key}, {}", numbers.join(", "));
+    let places = columns.split(", ").map(|_| "?").collect::<Vec<_>>().join(", ");
+    let sums = numbers.iter().map(|one| format!("{one} = {one} + excluded.{one}"));
+    let mut add = connection.prepare_cached(&format!(
+        "INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT ({key}) DO UPDATE SET {}",
+        sums.collect::<Vec<_>>().join(", ")
+    ))?;
+    rows.try_for_each(|row| add.execute(params_from_iter(row)).map(drop))
+}
+
+fn of_hour<'a, T>(count: &'a T) -> Vec<Value<'a>>
+where
+    CountRow<'a>: From<&'a T>,
+{
+    let CountRow { hour, key, numbers } = count.into();
+    let hour = Value::Number(hour.as_millisecond());
+    [hour].into_iter().chain(key).chain(numbers.into_iter().map(Value::Count)).collect()
 }
 
 fn add_series(connection: &Connection, rollups: &[Rollup]) -> rusqlite::Result<()> {
     let mut find = connection.prepare_cached(FIND)?;
     let mut new = connection.prepare_cached(ADD)?;
-    let mut count = connection.prepare_cached(
-        "INSERT INTO rollups (hour, series, requests, folded, dropped) VALUES (?, ?, ?, ?, ?) \
-         ON CONFLICT (hour, series) DO UPDATE SET requests = requests + excluded.requests, \
-         folded = folded + excluded.folded, dropped = dropped + excluded.dropped",
-    )?;
     let mut renew = connection.prepare_cached("UPDATE series SET last = ? WHERE id = ?")?;
-    for rollup in rollups {
-        let (id, last) = match id(&mut find, &rollup.series).optional()? {
+    let mut rows = Vec::new();
+    for Rollup { hour, series, requests, folded, dropped } in rollups {
+        let (id, last) = match id(&mut find, series).optional()? {
             Some(found) => found,
-            None => id(&mut new, &rollup.series)?,
+            None => id(&mut new, series)?,
         };
-        let hour = rollup.hour.as_millisecond();
+        let hour = hour.as_millisecond();
         if last < hour {
             renew.execute([hour, id])?;
         }
-        count.execute(params![
-            hour,
-            id,
-            number(rollup.requests),
-            number(rollup.folded),
-            number(rollup.dropped),
-        ])?;
+        let numbers = [requests, folded, dropped].map(|number| Value::Count(*number));
+        rows.push([Value::Number(hour), Value::Number(id)].into_iter().chain(numbers).collect());
     }
-    Ok(())
+    add_to(connection, SERIES, rows.into_iter())
 }
 
 fn id(statement: &mut Statement<'_>, series: &Series) -> rusqlite::Result<(i64, i64)> {
@@ -98,26 +113,6 @@ fn id(statement: &mut Statement<'_>, series: &Series) -> rusqlite::Result<(i64, 
     statement.query_row(bound, |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-fn add_places(connection: &Connection, places: &[PlaceCount]) -> rusqlite::Result<()> {
-    let mut count = connection.prepare_cached(
-        "INSERT INTO rollup_places (hour, kind, site, product_token, place, violations) \
-         VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hour, kind, site, product_token, place) \
-         DO UPDATE SET violations = violations + excluded.violations",
-    )?;
-    for place in places {
-        count.execute(params![
-            place.hour.as_millisecond(),
-            place.kind.word(place.claimant),
-            place.site,
-            place.product_token,
-            place.place,
-            number(place.violations),
-        ])?;
-    }
-    Ok(())
-}
-
-/// Gives the hours another version.
 fn renew_hours(connection: &Connection, hours: impl Iterator<Item = Hour>) -> rusqlite::Result<()> {
     let mut renew = connection.prepare_cached(
         "INSERT INTO counted_hours (hour, version) VALUES (?, random()) \
@@ -127,26 +122,16 @@ fn renew_hours(connection: &Connection, hours: impl Iterator<Item = Hour>) -> ru
     hours.iter().try_for_each(|hour| renew.execute([hour]).map(drop))
 }
 
-fn add_people(connection: &Connection, people: &[PeopleCount]) -> rusqlite::Result<()> {
-    let mut count = connection.prepare_cached(
-        "INSERT INTO people (hour, site, requests) VALUES (?, ?, ?) \
-         ON CONFLICT (hour, site) DO UPDATE SET requests = requests + excluded.requests",
+pub(super) fn add_overflow(connection: &Connection, overflow: &[Overflow]) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO overflow (site, product_token, rule, count, first, last) \
+         VALUES (?, ?, ?, ?, ?, ?)",
     )?;
-    people.iter().try_for_each(|one| {
-        let bound = params![one.hour.as_millisecond(), one.site, number(one.requests)];
-        count.execute(bound).map(drop)
-    })
-}
-
-fn add_referrals(connection: &Connection, referrals: &[ReferralCount]) -> rusqlite::Result<()> {
-    let mut count = connection.prepare_cached(
-        "INSERT INTO referrals (hour, site, operator, visits) VALUES (?, ?, ?, ?) \
-         ON CONFLICT (hour, site, operator) DO UPDATE SET visits = visits + excluded.visits",
-    )?;
-    referrals.iter().try_for_each(|one| {
-        let bound = params![one.hour.as_millisecond(), one.site, one.operator, number(one.visits)];
-        count.execute(bound).map(drop)
-    })
+    for Overflow { site, product_token, rule, count, first, last } in overflow {
+        let (first, last) = (first.as_millisecond(), last.as_millisecond());
+        insert.execute(params![site, product_token, rule, count.cast_signed(), first, last])?;
+    }
+    Ok(())
 }
 
 fn number(count: u64) -> i64 {

@@ -23,7 +23,6 @@ pub(super) struct Range {
     pub(super) last: i64,
 }
 
-/// A part of the records on the way through them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     range: Range,
@@ -34,7 +33,6 @@ pub(super) struct Span {
 /// The records of a span that a filter may list.
 #[derive(Debug)]
 pub(super) struct Candidates {
-    /// Their ranges, ascending.
     pub(super) ranges: Vec<Range>,
     /// The number of records that the filter lists, if the summary tells it.
     pub(super) count: Option<u64>,
@@ -55,8 +53,8 @@ struct Block {
 pub(super) struct Way<'a> {
     search: Search<'a>,
     /// The times in milliseconds.
-    pub(super) since: Option<i64>,
-    pub(super) until: Option<i64>,
+    since: Option<i64>,
+    until: Option<i64>,
 }
 
 impl Range {
@@ -73,7 +71,6 @@ impl Range {
         self.last < self.first
     }
 
-    /// The number of sequence numbers.
     pub(super) const fn length(self) -> u64 {
         if self.is_empty() { 0 } else { self.last.abs_diff(self.first).saturating_add(1) }
     }
@@ -154,7 +151,6 @@ impl Store {
         Ok(spans)
     }
 
-    /// The records of a span that the filter may list.
     pub(super) fn candidates(&self, way: &Way<'_>, span: Span) -> rusqlite::Result<Candidates> {
         let Span { range, block } = span;
         let any = |count| Ok(Candidates { ranges: vec![range], count });
@@ -168,14 +164,14 @@ impl Store {
         let mut paths = None;
         let names = match self.part(NAMES, first, |packed| way.search.names(packed))? {
             None => return any(None),
-            Some(chosen) if chosen.is_empty() => return none(),
-            chosen => chosen.filter(|chosen| !chosen.is_all()),
+            Some(chosen) if chosen.is_empty => return none(),
+            chosen => chosen.filter(|chosen| !chosen.is_all),
         };
-        if way.search.has_path() {
+        if way.search.path.is_some() {
             paths = self.part(PATHS, first, |packed| way.search.paths(packed))?;
             match &paths {
                 None => return any(None),
-                Some(chosen) if chosen.is_empty() => return none(),
+                Some(chosen) if chosen.is_empty => return none(),
                 Some(_) => {}
             }
         }
@@ -188,7 +184,6 @@ impl Store {
         Ok(Candidates { ranges, count: is_exact.then_some(count) })
     }
 
-    /// The places of a block that have what was chosen.
     fn places_of(
         &self,
         first: i64,

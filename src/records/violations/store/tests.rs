@@ -18,10 +18,9 @@ use crate::{
         lines::LogTarget,
         record::{Error, Fetch, Filter, Obstacle, Overflow, Violation},
         violations::{
-            Counts, Health, NoteCounts, OnDamage, Settings, Sink,
+            Counts, Health, Note, NoteCounts, OnDamage, Settings, Sink,
             fill::Limits,
-            history::Recollection,
-            notes::Notes,
+            notes::{Notes, Recollection},
             queue::Batch,
             retention::Piece,
             tests::{edition, eventually, fetch, violation},
@@ -146,7 +145,7 @@ fn an_update_keeps_fetches_and_editions() {
     // What the old record names stays for as long as the record does.
     let mut notes = Notes::default();
     for (id, from) in [("beef", 1), ("cafe", 2), ("00", 3)] {
-        notes.published(edition("a", id, from));
+        notes.take(edition("a", id, from));
     }
     store.add([], &notes, &[]).expect("added");
     let before = old.time;
@@ -225,9 +224,9 @@ fn a_locked_database_delays_nothing_and_loses_nothing() {
         Counts { seen: 1000, stored: 0, folded: 0, dropped: 0, queued: 1000 }
     );
     eventually("logged", || sink.log_counts().expect("a log").stored == 1000);
-    sink.published(edition("shop.example", "00ff", 1));
-    sink.fetched(fetch("shop.example", "GPTBot", "-", "00ff", 1));
-    sink.released(Text::word("shop.example"));
+    sink.note(edition("shop.example", "00ff", 1));
+    sink.note(fetch("shop.example", "GPTBot", "-", "00ff", 1));
+    sink.note(Note::Released(Text::word("shop.example")));
     assert!(sink.close(Duration::ZERO).dropped == 1000, "the time was up");
     assert_eq!(
         sink.lost(),
@@ -293,7 +292,7 @@ fn the_latest_fetch_of_each_crawler_from_each_network_survives_a_restart() {
         ],
     ] {
         let sink = sink(&path, 10);
-        fetches.into_iter().for_each(|fetch| sink.fetched(fetch));
+        fetches.into_iter().for_each(|fetch| sink.note(fetch));
         sink.close(Duration::from_secs(9));
     }
     let fetches = Store::open_read_only(&path).expect("a database").fetches().expect("rows");
@@ -318,7 +317,7 @@ fn a_fetch_that_a_wrong_clock_dated_ahead_gives_way_to_the_next() {
         [("a", now + 30, "a"), ("b", now, "a"), ("c", now + 86_400, "c"), ("d", now, "d")]
     {
         let mut notes = Notes::default();
-        notes.fetched(fetch("s", "GPTBot", "192.0.2.0/24", edition, at));
+        notes.take(fetch("s", "GPTBot", "192.0.2.0/24", edition, at));
         store.add([], &notes, &[]).expect("added");
         let found = store.fetches().expect("rows");
         assert_eq!((found.len(), found[0].edition.as_str()), (1, kept));

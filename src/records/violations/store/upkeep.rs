@@ -17,7 +17,6 @@ use crate::records::{
 const LONG_LOG: u64 = 64 << 20;
 
 impl Appender {
-    /// Removes a piece of the old rows.
     pub(super) fn remove_old(&mut self) -> Result<(), Error> {
         self.remove_by_age()?;
         match self.measure() {
@@ -63,7 +62,7 @@ impl Appender {
             tracing::warn!(
                 code = "store.at_limit",
                 bytes = extent.bytes(),
-                max_size = size.most(),
+                max_size = size.most,
                 "the history of robots.txt alone exceeds violations.max_size: raise it"
             );
         }
@@ -73,7 +72,6 @@ impl Appender {
         self.measure().map(drop)
     }
 
-    /// Summarises a piece of the records.
     pub(super) fn summarise(&mut self) -> Result<(), Error> {
         let start = Instant::now();
         if !self.pace.is_due(start) {
@@ -83,7 +81,7 @@ impl Appender {
             self.empty_log()?;
         }
         let size = self.limits.size.as_ref();
-        let log = self.files.log_length();
+        let log = self.files.log.length;
         // A log that a reader holds only grows.
         let has_room = log < size.map_or(LONG_LOG, SizeLimit::room_of_upkeep).min(LONG_LOG);
         let is_written = match &mut self.store {
@@ -100,7 +98,7 @@ impl Appender {
     /// Measures the database, and tells its queue whether it has room.
     fn measure(&mut self) -> Result<Extent, Error> {
         let Some(store) = &mut self.store else { return Ok(Extent::default()) };
-        let extent = Extent { pages: store.bytes_in_use()?, log: self.files.log_length() };
+        let extent = Extent { pages: store.bytes_in_use()?, log: self.files.log.length };
         let (limit, now) = (self.limits.size.as_mut(), Instant::now());
         let is_full = limit.as_ref().is_some_and(|size| size.is_full(extent));
         let has_become_full = self.limits.fill.note(extent.bytes(), is_full);
@@ -111,7 +109,7 @@ impl Appender {
                 code = "store.at_limit",
                 bytes = extent.bytes(),
                 log = extent.log,
-                max_size = size.most(),
+                max_size = size.most,
                 "the database has reached violations.max_size: until the oldest records are removed, \
                  violations are counted without a record"
             );
@@ -128,13 +126,13 @@ impl Appender {
         if !self.is_log_too_long() {
             return Ok(());
         }
-        let obstacle = Obstacle::LogHeld(self.files.log_length());
+        let obstacle = Obstacle::LogHeld(self.files.log.length);
         Err(Error { path: self.path.clone(), obstacle })
     }
 
     fn is_log_too_long(&self) -> bool {
         let size = self.limits.size.as_ref();
-        size.is_some_and(|size| size.is_log_too_long(self.files.log_length()))
+        size.is_some_and(|size| size.is_log_too_long(self.files.log.length))
     }
 
     /// Copies the log into the database, and empties it if no reader needs it. Waits a moment for

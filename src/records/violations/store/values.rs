@@ -1,12 +1,33 @@
-//! The values of columns: texts, lists and times.
+//! The values of columns, and conditions with values.
 
 use jiff::Timestamp;
 use rusqlite::{
     Row, ToSql,
-    types::{FromSql, FromSqlResult, ToSqlOutput, Type, ValueRef},
+    types::{self, FromSql, FromSqlResult, ToSqlOutput, Type, ValueRef},
 };
 
 use crate::{base::text::Text, records::record::Value};
+
+/// The text of a `WHERE` clause, empty without a condition, and its values in order.
+#[derive(Default)]
+pub(super) struct Conditions {
+    pub(super) text: String,
+    pub(super) values: Vec<types::Value>,
+}
+
+impl Conditions {
+    /// Adds a condition with one placeholder; nothing without a value.
+    pub(super) fn require(&mut self, condition: &'static str, value: Option<types::Value>) {
+        let Some(value) = value else { return };
+        self.add(condition);
+        self.values.push(value);
+    }
+
+    pub(super) fn add(&mut self, condition: &str) {
+        self.text.push_str(if self.text.is_empty() { " WHERE " } else { " AND " });
+        self.text.push_str(condition);
+    }
+}
 
 /// A time in milliseconds; `column` names it in a failure.
 pub(super) fn timestamp(milliseconds: i64, column: usize) -> rusqlite::Result<Timestamp> {
@@ -17,7 +38,6 @@ pub(super) fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> 
     timestamp(row.get(column)?, column)
 }
 
-/// The time in a column that may have none.
 pub(super) fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     let milliseconds: Option<i64> = row.get(column)?;
     milliseconds.map(|milliseconds| timestamp(milliseconds, column)).transpose()
@@ -27,7 +47,6 @@ pub(super) fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get(column).map(i64::unsigned_abs)
 }
 
-/// The failure of a column whose value is invalid.
 pub(super) fn unreadable(
     column: usize,
     error: impl std::error::Error + Send + Sync + 'static,

@@ -73,7 +73,7 @@ fn writes_until_it_is_killed() {
     for number in before.. {
         if number.is_multiple_of(EDITION_EACH) {
             let id = Text::from(format!("{number:016x}"));
-            sink.published(Edition { id, ..edition("shop.example", "", number.cast_signed()) });
+            sink.note(Edition { id, ..edition("shop.example", "", number.cast_signed()) });
         }
         let (now, passed) =
             (violation(number).time, crate::records::tally::tests::key("s", "GPTBot", "/"));

@@ -21,7 +21,7 @@ fn at(second: i64) -> Timestamp {
 fn notes(editions: &[Edition]) -> Notes {
     let mut notes = Notes::default();
     for edition in editions {
-        notes.published(edition.clone());
+        notes.take(edition.clone());
     }
     notes
 }
@@ -79,7 +79,7 @@ fn an_edition_comes_back_byte_for_byte() {
     })
     .collect();
     let sink = Sink::start(settings).expect("a sink");
-    published.iter().for_each(|edition| sink.published(edition.clone()));
+    published.iter().for_each(|edition| sink.note(edition.clone()));
     sink.close(Duration::from_secs(9));
     let found = Store::open_read_only(&path).expect("a database").editions(None, None);
     let mut expected = published;
@@ -267,7 +267,7 @@ fn a_locked_database_loses_no_edition() {
     other.execute_batch("BEGIN IMMEDIATE").expect("a lock");
     for number in 0..2000 {
         let id = Text::from(format!("{number:016x}"));
-        sink.published(Edition { id, ..edition("s", "", number) });
+        sink.note(Edition { id, ..edition("s", "", number) });
         sink.record(violation(number.unsigned_abs()));
     }
     eventually("degraded", || sink.health() != Health::Ok);
@@ -338,13 +338,13 @@ fn the_latest_editions_come_first_and_the_rest_in_parts() {
     let ids = ["a", "b", "c", "d", "e"];
     let mut notes = Notes::default();
     for (id, from) in ids.into_iter().zip(0..) {
-        notes.published(edition("s", id, from));
+        notes.take(edition("s", id, from));
     }
     // Two files in turn, each read once.
     for from in 5..25 {
-        notes.published(edition("s", ids[from as usize % 2], from));
+        notes.take(edition("s", ids[from as usize % 2], from));
     }
-    notes.published(edition("t", "a", 3));
+    notes.take(edition("t", "a", 3));
     both.add([], &notes, &[]);
     for (_, store) in both.stores() {
         come_in_parts(&store);

@@ -17,8 +17,8 @@ fn a_name_is_found_in_any_case_and_others_are_listed_once() {
     let mut both = Both::new();
     let records: Vec<_> = (0..40).map(violation).collect();
     let mut notes = Notes::default();
-    notes.fetched(fetch("shop.example", "FetchBot", "-", "00", 0));
-    notes.published(edition("quiet.example", "00", 0));
+    notes.take(fetch("shop.example", "FetchBot", "-", "00", 0));
+    notes.take(edition("quiet.example", "00", 0));
     both.add(&records, &notes, &[]);
     let quiet = crate::records::record::Violation {
         product_token: Text::word("QuietBot"),

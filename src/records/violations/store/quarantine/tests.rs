@@ -4,7 +4,7 @@ use super::*;
 use crate::records::{
     record::Obstacle,
     violations::{
-        Settings, Sink,
+        Note, Settings, Sink,
         tests::{eventually, violation},
     },
 };
@@ -40,7 +40,7 @@ fn a_decision_belongs_to_the_file_and_not_to_the_site() {
         let mut store = Store::open_existing(&path).expect("a database");
         store.decide(("SHOP.example", None), QuarantineAct::Accept, at(second)).expect("written")
     };
-    assert_eq!(run(&path, |sink| sink.quarantined(quarantined("a", 10))), [quarantined("a", 10)]);
+    assert_eq!(run(&path, |sink| sink.note(quarantined("a", 10))), [quarantined("a", 10)]);
     let accepted = Quarantined { accepted: Some(at(20)), ..quarantined("a", 10) };
     assert_eq!(accept(20), Some(accepted.clone()));
     assert_eq!(accept(30), Some(accepted.clone()), "the first time counts");
@@ -52,29 +52,29 @@ fn a_decision_belongs_to_the_file_and_not_to_the_site() {
     assert_eq!(store.quarantine_of("SHOP.example").expect("rows"), Some(accepted.clone()));
     assert_eq!(store.quarantine_of("x.example").expect("rows"), None);
     drop(store);
-    assert_eq!(run(&path, |sink| sink.quarantined(quarantined("a", 40))), [accepted]);
-    assert_eq!(run(&path, |sink| sink.quarantined(quarantined("b", 50))), [quarantined("b", 50)]);
+    assert_eq!(run(&path, |sink| sink.note(quarantined("a", 40))), [accepted]);
+    assert_eq!(run(&path, |sink| sink.note(quarantined("b", 50))), [quarantined("b", 50)]);
     let discarded = Quarantined { discarded: Some(at(55)), ..quarantined("b", 50) };
     let mut store = Store::open_existing(&path).expect("a database");
     let discard =
         store.decide(("SHOP.example", Some("b")), QuarantineAct::Discard, at(55)).expect("written");
     assert_eq!(discard.as_ref(), Some(&discarded));
     drop(store);
-    assert_eq!(run(&path, |sink| sink.quarantined(quarantined("b", 57))), [discarded]);
-    assert_eq!(run(&path, |sink| sink.quarantined(quarantined("c", 58))), [quarantined("c", 58)]);
-    assert_eq!(run(&path, |sink| sink.quarantined(quarantined("b", 50))), [quarantined("b", 50)]);
+    assert_eq!(run(&path, |sink| sink.note(quarantined("b", 57))), [discarded]);
+    assert_eq!(run(&path, |sink| sink.note(quarantined("c", 58))), [quarantined("c", 58)]);
+    assert_eq!(run(&path, |sink| sink.note(quarantined("b", 50))), [quarantined("b", 50)]);
     let accepted = accept(60).expect("it is in quarantine");
     assert_eq!((accepted.accepted, accepted.discarded), (Some(at(60)), None));
     let again = |sink: &Sink| {
-        sink.released(Text::word("shop.example"));
-        sink.quarantined(quarantined("b", 70));
+        sink.note(Note::Released(Text::word("shop.example")));
+        sink.note(quarantined("b", 70));
     };
     assert_eq!(
         run(&path, again),
         [quarantined("b", 70)],
         "a file that comes back needs a new acceptance"
     );
-    assert_eq!(run(&path, |sink| sink.released(Text::word("shop.example"))), []);
+    assert_eq!(run(&path, |sink| sink.note(Note::Released(Text::word("shop.example")))), []);
     assert_eq!(accept(80), None);
 }
 
@@ -84,7 +84,7 @@ fn a_file_is_accepted_while_another_process_writes() {
     let path = folder.path().join("beadle.db");
     let settings = Settings { database: Some(path.clone()), ..Settings::default() };
     let sink = Sink::start(settings).expect("a sink");
-    sink.quarantined(quarantined("a", 10));
+    sink.note(quarantined("a", 10));
     sink.record(violation(0));
     eventually("written", || sink.counts().stored == 1);
     let now = Timestamp::from_second(20).expect("a time");

@@ -59,7 +59,7 @@ impl Both {
     ) {
         let records: Vec<_> = records.into_iter().collect();
         self.local.add(records.iter().copied(), notes, overflow).expect("added");
-        let editions: Vec<&Edition> = notes.editions().collect();
+        let editions: Vec<&Edition> = notes.editions.iter().collect();
         let counts = Rollups::default();
         self.send(Portion { records: &records, counts: &counts, overflow, editions: &editions });
         let mut own = Store::open(&self.place.local).expect("a database");

@@ -53,8 +53,8 @@ fn s144_a_damaged_database_stops_nothing_and_stays_as_it_is() {
         let Health::Degraded(reason) = sink.health() else { panic!("{what}: not noticed") };
         assert!(reason.contains("is damaged") && reason.contains("restore a copy"), "{reason}");
         (0..300).for_each(|number| sink.record(violation(number)));
-        sink.published(edition("shop.example", "00ff", 1));
-        sink.fetched(fetch("shop.example", "GPTBot", "-", "00ff", 1));
+        sink.note(edition("shop.example", "00ff", 1));
+        sink.note(fetch("shop.example", "GPTBot", "-", "00ff", 1));
         assert_eq!(
             sink.counts(),
             Counts { seen: 300, stored: 0, folded: 0, dropped: 0, queued: 300 }
@@ -167,7 +167,7 @@ fn a_history_comes_into_a_database_that_has_a_part_of_it() {
             let mut notes = Notes::default();
             let again = |edition: &Edition| Edition { until: None, ..edition.clone() };
             for edition in editions {
-                notes.published(again(edition));
+                notes.take(again(edition));
             }
             store.add([], &notes, &[]).expect("written");
             assert_eq!(stored(&path), whole, "{number}");
