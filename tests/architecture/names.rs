@@ -10,7 +10,7 @@ use crate::{
 /// Names that several files of a street share, or that a file shares with a room, and what makes them
 /// brothers.
 const BROTHERS: [(&str, &str, &str); 10] = [
-    ("formats", "emit findings limits parse rule", "robots.txt and Robots-Tag have the same parts"),
+    ("formats", "emit findings parse rule", "robots.txt and Robots-Tag have the same parts"),
     (
         "rules",
         "access_log admin alerts evidence tls violations",

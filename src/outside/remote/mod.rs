@@ -7,11 +7,9 @@
 //!
 //! ```text
 //! address    https://policies.example/edge.yaml, and the same without its secrets
-//! key        a public key (Ed25519) and the signatures that it verifies
-//! document   a policy as bytes, 1 MiB at most
-//! fetcher    conditional requests ─▶ Document or Unchanged
+//! document   a policy as bytes, 32 MiB at most; its signature, and the public key (Ed25519) that verifies it
+//! fetcher    conditional requests ─▶ Document or Unchanged; a task that fetches again and again
 //! kept_copy  the last good document as a file: atomic, mode 0600, with its address and signature
-//! follower   a task that fetches again and again
 //! failure    the reasons for a missing document, as findings
 //! ```
 //! Whether a document is a good policy is decided elsewhere: here it is bytes.
@@ -19,21 +17,17 @@
 //! May use: fetch, diagnostic, whole_file. Must not know: policies, editions, any verb.
 
 mod address; // the address, with and without its secrets
-mod document; // a policy as bytes
+mod document; // a policy as bytes, its signature, the public key
 mod failure; // the reasons for a missing document
-mod fetcher; // one fetch
-mod follower; // one fetch after another
+mod fetcher; // one fetch, and one after another
 mod kept_copy; // the last good copy on disk
-mod key; // public key and signature
 
 pub use self::{
     address::Address,
-    document::{Document, MAX_BYTES},
+    document::{Document, MAX_BYTES, PublicKey},
     failure::Failure,
-    fetcher::{Fetched, Remote},
-    follower::{Answer, Follower},
+    fetcher::{Answer, Fetched, Follower, Remote},
     kept_copy::{KeptCopy, LONGEST_MARK, without_mark},
-    key::PublicKey,
 };
 
 #[cfg(test)]
