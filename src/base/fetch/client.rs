@@ -253,9 +253,10 @@ const FOLDER: &str = "SSL_CERT_DIR";
 /// A sentence with the repair: the file or the folder can't be read, or the file has a certificate that
 /// is none. An empty one is fine.
 pub fn check_authorities() -> Result<(), String> {
-    let (file, folder) = (env::var_os(FILE), env::var_os(FOLDER));
-    file.as_deref().map_or(Ok(()), check_file)?;
-    folder.as_deref().map_or(Ok(()), check_folder)
+    env::var_os(FILE).as_deref().map_or(Ok(()), check_file)?;
+    let Some(folder) = env::var_os(FOLDER) else { return Ok(()) };
+    let read = std::fs::read_dir(&folder).map(drop);
+    read.map_err(|error| refusal(FOLDER, &folder, &error, "a folder of certificates"))
 }
 
 fn check_file(file: &OsStr) -> Result<(), String> {
@@ -267,12 +268,6 @@ fn check_file(file: &OsStr) -> Result<(), String> {
         let certificate = certificate.map_err(|error| refusal(FILE, file, &error, name))?;
         store.add(certificate).map_err(|error| refusal(FILE, file, &error, name))?;
     }
-    Ok(())
-}
-
-fn check_folder(folder: &OsStr) -> Result<(), String> {
-    let name = "a folder of certificates";
-    std::fs::read_dir(folder).map_err(|error| refusal(FOLDER, folder, &error, name))?;
     Ok(())
 }
 

@@ -96,11 +96,9 @@ impl Findings {
     /// A member that is named like a rule, or has no rules.
     pub(super) fn member(&mut self, name: &str, has_rules: bool) {
         if known_rules::lookup_any_case(name).is_some() {
-            self.add(|| {
-                let message =
-                    format!("'{name}' is read as a product token here, so it restricts no crawler");
-                Diagnostic::warning("robots_tag.rule_as_product_token", message)
-                    .help(format!("write '*;{}'", name.to_ascii_lowercase()))
+            let help = format!("write '*;{}'", name.to_ascii_lowercase());
+            self.warn("robots_tag.rule_as_product_token", &help, || {
+                format!("'{name}' is read as a product token here, so it restricts no crawler")
             });
         } else if !has_rules {
             self.add(|| {

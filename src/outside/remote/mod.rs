@@ -5,13 +5,6 @@
 //! body. A [`Follower`] fetches regularly, and at once if the operator asks. A [`KeptCopy`] has the
 //! last good policy, for a start while the server is away.
 //!
-//! ```text
-//! address    https://policies.example/edge.yaml, and the same without its secrets
-//! document   a policy as bytes, 32 MiB at most; its signature, and the public key (Ed25519) that verifies it
-//! fetcher    conditional requests ─▶ Document or Unchanged; a task that fetches again and again
-//! kept_copy  the last good document as a file: atomic, mode 0600, with its address and signature
-//! failure    the reasons for a missing document, as findings
-//! ```
 //! Whether a document is a good policy is decided elsewhere: here it is bytes.
 //!
 //! May use: fetch, diagnostic, whole_file. Must not know: policies, editions, any verb.
@@ -20,7 +13,7 @@ mod address; // the address, with and without its secrets
 mod document; // a policy as bytes, its signature, the public key
 mod failure; // the reasons for a missing document
 mod fetcher; // one fetch, and one after another
-mod kept_copy; // the last good copy on disk
+mod kept_copy; // the last good copy as a file: atomic, mode 0600, with its address and signature
 
 pub use self::{
     address::Address,
