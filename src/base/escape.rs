@@ -58,7 +58,8 @@ pub fn original(text: &str) -> Option<Vec<u8>> {
             b'x' => (hex_octet(escape.as_bytes().get(2..4)?)?, 4),
             b'u' => {
                 let (digits, after) = escape.get(2..)?.strip_prefix('{')?.split_once('}')?;
-                let code = u32::from_str_radix(digits, 16).ok().filter(|_| is_hexadecimal(digits));
+                let code =
+                    u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));
                 let mut buffer = [0; 4];
                 let character = char::from_u32(code?)?;
                 bytes.extend_from_slice(character.encode_utf8(&mut buffer).as_bytes());
@@ -108,10 +109,6 @@ pub fn percent(text: &str, is_encoded: impl Fn(char) -> bool) -> String {
         }
     }
     out
-}
-
-fn is_hexadecimal(digits: &str) -> bool {
-    !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
 }
 
 /// The most bytes of a foreign value that a message quotes.

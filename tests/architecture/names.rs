@@ -10,7 +10,7 @@ use crate::{
 /// Names that several files of a street share, or that a file shares with a room, and what makes them
 /// brothers.
 const BROTHERS: [(&str, &str, &str); 9] = [
-    ("formats", "emit findings limits parse rule", "robots.txt and Robots-Tag have the same parts"),
+    ("formats", "emit findings parse rule", "robots.txt and Robots-Tag have the same parts"),
     ("rules", "alerts evidence tls violations", "a reader is named by its section"),
     ("rules", "fleet server", "a section has its keys and its reader"),
     ("rules", "decide", "a decision, and the server that is asked for it"),

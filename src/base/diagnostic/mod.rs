@@ -10,19 +10,18 @@
 
 use std::fmt;
 
+use derive_more::Display;
 use serde::Serialize;
 
 use crate::base::{escape, text::words};
 
-mod github; // annotations of GitHub's workflows
 mod rendering; // text for people
-mod sarif; // a log for tools of static analysis
+mod sarif; // a log for tools of static analysis, annotations of GitHub's workflows
 mod snippet; // a source line, and the part that is at fault
 
 pub use self::{
-    github::github,
     rendering::{Shown, SourceText, Style},
-    sarif::{Rule, sarif},
+    sarif::{Rule, github, sarif},
 };
 
 /// One finding. Its `code` is stable and of low cardinality (`policy.unknown_key`), for metric
@@ -44,7 +43,8 @@ pub struct Diagnostic {
 
 words! {
     /// The severity of a finding, from the lowest to the highest.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[display("{}", self.as_str())]
     #[serde(rename_all = "lowercase")]
     pub enum Severity {
         /// Information; no change is needed.
@@ -102,6 +102,14 @@ impl Diagnostic {
         self
     }
 
+    /// The message, and on a second line the repair.
+    fn with_help(&self) -> String {
+        match &self.help {
+            Some(help) => format!("{}\nhelp: {help}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     /// Sets the file.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> Self {
@@ -135,12 +143,6 @@ impl fmt::Display for Diagnostic {
             Some(help) => write!(f, "\n    help: {help}"),
             None => Ok(()),
         }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

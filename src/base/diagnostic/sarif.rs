@@ -1,12 +1,12 @@
-//! Findings as a SARIF 2.1.0 log, for tools of static analysis.
+//! Findings for programs: a SARIF 2.1.0 log for tools of static analysis, and annotations of GitHub's
+//! workflows: `::warning file=a.yaml,line=3,col=5,title=code::message`.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::{Diagnostic, Severity};
 use crate::base::{escape, version};
-
-use super::Diagnostic;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -37,7 +37,7 @@ pub fn sarif(findings: &[Diagnostic], rules: &[Rule]) -> Value {
             "ruleId": finding.code,
             "ruleIndex": codes.binary_search(&finding.code).unwrap_or_default(),
             "level": finding.severity.as_str(),
-            "message": { "text": message(finding) },
+            "message": { "text": finding.with_help() },
             "locations": locations(finding),
         })
     });
@@ -53,13 +53,6 @@ pub fn sarif(findings: &[Diagnostic], rules: &[Rule]) -> Value {
         "results": results,
     });
     json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] })
-}
-
-fn message(finding: &Diagnostic) -> String {
-    match &finding.help {
-        Some(help) => format!("{}\nhelp: {help}", finding.message),
-        None => finding.message.clone(),
-    }
 }
 
 /// The place; none if not even the file is known.
@@ -82,6 +75,39 @@ fn uri(file: &str) -> String {
             || (is_url && ":?%[]".contains(c))
     };
     escape::percent(file, |c| !is_plain(c))
+}
+
+/// The finding as a workflow command, without the line end. The repair is the second line of the
+/// annotation.
+pub fn github(finding: &Diagnostic) -> String {
+    let kind = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "notice",
+    };
+    let place = &finding.place;
+    let number = |number: Option<u32>| number.map(|number| number.to_string());
+    let properties = [
+        ("file", place.file.clone()),
+        ("line", number(place.line)),
+        ("col", number(place.column)),
+        ("title", Some(finding.code.to_owned())),
+    ];
+    let properties: Vec<String> = properties
+        .into_iter()
+        .filter_map(|(name, value)| Some(format!("{name}={}", property(&value?))))
+        .collect();
+    format!("::{kind} {}::{}", properties.join(","), data(&finding.with_help()))
+}
+
+/// A message: the characters that end a command are encoded.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a property: `:` and `,` end it too.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -117,5 +143,30 @@ mod tests {
             "https://e.example:8/robots.txt?a=%20"
         );
         assert_eq!(uri("c:d?.yaml"), "c%3Ad%3F.yaml");
+    }
+}
+
+#[cfg(test)]
+mod github_tests {
+    use super::*;
+
+    #[test]
+    fn an_annotation_has_its_place_and_no_foreign_command() {
+        let finding = Diagnostic::warning("policy.regex_pattern", "'/a%20/b' is odd\n::error::x")
+            .at(3, 5)
+            .in_file("a,b:c.yaml")
+            .help("write '/a'");
+        assert_eq!(
+            github(&finding),
+            "::warning file=a%2Cb%3Ac.yaml,line=3,col=5,title=policy.regex_pattern::'/a%2520/b' is \
+             odd%0A::error::x%0Ahelp: write '/a'"
+        );
+    }
+
+    #[test]
+    fn a_note_is_a_notice_and_an_unknown_place_is_left_out() {
+        let finding = Diagnostic::note("robots.html", "x");
+        assert_eq!(github(&finding), "::notice title=robots.html::x");
+        assert_eq!(github(&Diagnostic::error("a.b", "x").at(2, 0)), "::error line=2,title=a.b::x");
     }
 }

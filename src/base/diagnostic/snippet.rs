@@ -46,7 +46,6 @@ impl Snippet {
         };
         let until = until.max(from);
         let (start, end) = window(&cells, from, until, width);
-        let columns = |cells: &[Cell]| cells.iter().map(|cell| cell.width).sum::<usize>();
         let part = |from: usize, until: usize| cells.get(from..until).unwrap_or_default();
         let mut line = String::new();
         if start > 0 {
@@ -117,9 +116,12 @@ fn end_of_word(cells: &[Cell], at: usize) -> usize {
     end
 }
 
+fn columns(cells: &[Cell]) -> usize {
+    cells.iter().map(|cell| cell.width).sum()
+}
+
 /// The cells to show: all of them if they fit, else those around the marks.
 fn window(cells: &[Cell], from: usize, until: usize, width: usize) -> (usize, usize) {
-    let columns = |cells: &[Cell]| cells.iter().map(|cell| cell.width).sum::<usize>();
     if columns(cells) <= width {
         return (0, cells.len());
     }

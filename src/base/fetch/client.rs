@@ -1,13 +1,18 @@
-//! The HTTP client: its limits, and one request.
+//! The HTTP client: its limits, its certificate authorities, and one request.
 
-use std::{fs::File, io::Read, path::Path, sync::Arc, time::Duration};
+use std::{
+    env, ffi::OsStr, fmt::Display, fs::File, io::Read, path::Path, sync::Arc, time::Duration,
+};
 
-use reqwest::{Certificate, header, redirect};
+use reqwest::{Certificate, RequestBuilder, header, redirect};
+use rustls::{
+    RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject},
+};
 use url::Url;
 
-use crate::base::version;
-
 use super::{Failure, Reach, Resolver, Response, Validators, reach::Hosts};
+use crate::base::version;
 
 /// The most time for one fetch, from the name to the last octet.
 pub const DEADLINE: Duration = Duration::from_secs(20);
@@ -78,6 +83,13 @@ pub struct Client {
     client: reqwest::Client,
     reach: Reach,
     has_systems_authorities: bool,
+}
+
+impl Settings<'_> {
+    /// The settings of a client with Beadle's own `User-Agent`, the system's authorities and its resolver.
+    pub const fn new(reach: Reach, redirects: Redirects) -> Self {
+        Self { user_agent: PRODUCT, reach, redirects, authorities: None, resolver: None }
+    }
 }
 
 impl Client {
@@ -169,10 +181,7 @@ impl Client {
         for (name, value) in request.validators.fields() {
             builder = builder.header(name, value);
         }
-        for (name, value) in fields {
-            builder = builder.header(*name, *value);
-        }
-        Ok(Response::of(builder.send().await?))
+        send(builder, fields).await
     }
 
     /// The response to a POST request.
@@ -186,11 +195,18 @@ impl Client {
         if let Some(deadline) = request.deadline {
             builder = builder.timeout(deadline);
         }
-        for (name, value) in request.fields {
-            builder = builder.header(*name, *value);
-        }
-        Ok(Response::of(builder.send().await?))
+        send(builder, request.fields).await
     }
+}
+
+async fn send(
+    mut builder: RequestBuilder,
+    fields: &[(&'static str, &str)],
+) -> Result<Response, Failure> {
+    for (name, value) in fields {
+        builder = builder.header(*name, *value);
+    }
+    Ok(Response::of(builder.send().await?))
 }
 
 fn follow(reach: Reach) -> redirect::Policy {
@@ -207,7 +223,7 @@ fn follow(reach: Reach) -> redirect::Policy {
 }
 
 fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
-    let refused = |error: &dyn std::fmt::Display| {
+    let refused = |error: &dyn Display| {
         format!("{}: {error} (name a PEM file of certificates)", path.display())
     };
     // A device may have no end, and a pipe no writer.
@@ -224,4 +240,71 @@ fn certificates(path: &Path) -> Result<Vec<Certificate>, String> {
         return Err(refused(&"no certificate"));
     }
     Ok(certificates)
+}
+
+/// The variables that OpenSSL made usual.
+const FILE: &str = "SSL_CERT_FILE";
+const FOLDER: &str = "SSL_CERT_DIR";
+
+/// Checks the file and the folder that the environment names. The library that connects to origins
+/// panics over a wrong one.
+///
+/// # Errors
+/// A sentence with the repair: the file or the folder can't be read, or the file has a certificate that
+/// is none. An empty one is fine.
+pub fn check_authorities() -> Result<(), String> {
+    env::var_os(FILE).as_deref().map_or(Ok(()), check_file)?;
+    let Some(folder) = env::var_os(FOLDER) else { return Ok(()) };
+    let read = std::fs::read_dir(&folder).map(drop);
+    read.map_err(|error| refusal(FOLDER, &folder, &error, "a folder of certificates"))
+}
+
+fn check_file(file: &OsStr) -> Result<(), String> {
+    let name = "a PEM file of certificates";
+    let certificates =
+        CertificateDer::pem_file_iter(file).map_err(|error| refusal(FILE, file, &error, name))?;
+    let mut store = RootCertStore::empty();
+    for certificate in certificates {
+        let certificate = certificate.map_err(|error| refusal(FILE, file, &error, name))?;
+        store.add(certificate).map_err(|error| refusal(FILE, file, &error, name))?;
+    }
+    Ok(())
+}
+
+fn refusal(variable: &str, value: &OsStr, error: &dyn Display, name: &str) -> String {
+    let value = Path::new(value).display();
+    format!("{variable}: '{value}': {error} (name {name}, or unset the variable)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_authorities_can_be_read_and_has_certificates_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &str| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, content).unwrap();
+            file
+        };
+        let pem = include_str!("../../../tests/data/tls/certificate.pem");
+        let no_certificate = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        for (file, is_fine) in [
+            (write("one.pem", pem), true),
+            (write("two.pem", &format!("# two\n{pem}\n{pem}")), true),
+            (write("empty.pem", ""), true),
+            (write("wrong.pem", no_certificate), false),
+            (write("cut.pem", &pem[..pem.len() / 2]), false),
+            (folder.path().join("missing.pem"), false),
+            (folder.path().to_owned(), false),
+            ("".into(), false),
+        ] {
+            let checked = check_file(file.as_os_str());
+            assert_eq!(checked.is_ok(), is_fine, "{}: {checked:?}", file.display());
+        }
+        assert!(check_folder(folder.path().as_os_str()).is_ok());
+        let says = check_folder(folder.path().join("missing").as_os_str()).unwrap_err();
+        assert!(says.starts_with("SSL_CERT_DIR: '") && says.contains("or unset"), "{says}");
+    }
 }

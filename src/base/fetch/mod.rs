@@ -8,19 +8,17 @@
 //!
 //! May use: version. Must not know: the content and the purpose of a fetch.
 
-mod authorities; // certificate authorities that the environment names
-mod client; // the client and its limits
-mod failure; // the reason for a missing response
+mod client; // the client, its limits and its certificate authorities
 pub mod page; // pages that an operator names
 mod reach; // the addresses that a client may connect to
-mod response; // status, fields, bounded body
+mod response; // status, fields, bounded body; the reason for a missing response
 mod schedule; // many sources, each at its own interval
 
 pub use self::{
-    authorities::check_authorities,
-    client::{Client, DEADLINE, PRODUCT, Post, REDIRECTS, Redirects, Request, Settings},
-    failure::Failure,
+    client::{
+        Client, DEADLINE, PRODUCT, Post, REDIRECTS, Redirects, Request, Settings, check_authorities,
+    },
     reach::{Reach, Resolver},
-    response::{Response, Validators},
+    response::{Failure, Response, Validators},
     schedule::{Fetching, Sources, repeat},
 };

@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 
-use super::{Client, Failure, PRODUCT, Reach, Redirects, Request, Settings, Validators};
+use super::{Client, Failure, Reach, Redirects, Request, Settings, Validators};
 
 /// An answer with its body.
 #[derive(Clone, Debug)]
@@ -25,13 +25,8 @@ pub async fn pages(
     user_agent: Option<&str>,
     most: usize,
 ) -> Result<Vec<Result<Page, Failure>>, String> {
-    let settings = Settings {
-        user_agent: user_agent.unwrap_or(PRODUCT),
-        reach: Reach::Any,
-        redirects: Redirects::Follow,
-        authorities: None,
-        resolver: None,
-    };
+    let mut settings = Settings::new(Reach::Any, Redirects::Follow);
+    settings.user_agent = user_agent.unwrap_or(settings.user_agent);
     let client = Client::new(settings)?;
     let mut pages = Vec::with_capacity(urls.len());
     for url in urls {

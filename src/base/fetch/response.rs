@@ -1,11 +1,10 @@
-//! A response: its status, its fields, and a body of bounded size.
+//! A response: its status, its fields, and a body of bounded size; or the reason why there is none.
 
-use std::{str::FromStr, time::Duration};
+use std::{error::Error, iter, str::FromStr, time::Duration};
 
 use bytes::{Bytes, BytesMut};
+use derive_more::Display;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-
-use super::Failure;
 
 /// The response to a fetch.
 #[derive(Debug)]
@@ -72,16 +71,12 @@ impl Response {
     ///
     /// # Errors
     /// [`Failure::TooLarge`] beyond `most` octets, or a failed connection.
-    pub async fn body(mut self, most: usize) -> Result<Bytes, Failure> {
-        let mut octets = BytesMut::new();
+    pub async fn body(self, most: usize) -> Result<Bytes, Failure> {
         // The limit applies to the decompressed body, so a small response can't grow without limit.
-        while let Some(chunk) = self.0.chunk().await? {
-            if octets.len() + chunk.len() > most {
-                return Err(Failure::TooLarge);
-            }
-            octets.extend_from_slice(&chunk);
+        match self.beginning(most).await? {
+            (octets, false) => Ok(octets),
+            (_, true) => Err(Failure::TooLarge),
         }
-        Ok(octets.freeze())
     }
 
     /// The first `most` octets of the body, decompressed, and whether there are more.
@@ -139,6 +134,66 @@ fn seconds(text: &str) -> Option<Duration> {
     let digits = text.trim().trim_matches('"');
     let is_number = !digits.is_empty() && digits.bytes().all(|octet| octet.is_ascii_digit());
     is_number.then(|| Duration::from_secs(u64::from(u32::from_str(digits).unwrap_or(u32::MAX))))
+}
+
+/// The reason why a fetch has no result.
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
+pub enum Failure {
+    /// Occurs when this client does not fetch from the URL.
+    #[display("not an https:// address (http:// is for addresses in evidence.allow_addresses)")]
+    Address,
+    /// Occurs when the host has no address that the client may connect to.
+    #[display(
+        "its host has no public address (to allow this, name the network in evidence.allow_addresses)"
+    )]
+    Private,
+    /// Occurs when there are too many redirects in a row.
+    #[display("more than five redirects")]
+    Redirects,
+    /// Occurs when the body exceeds the caller's limit.
+    #[display("a body larger than the limit")]
+    TooLarge,
+    /// Occurs when the caller does not accept the status.
+    #[display("status {_0}")]
+    Status(u16),
+    /// Occurs when the exchange takes too long; has the error as text.
+    Timeout(String),
+    /// Occurs when the exchange fails; has the error as text.
+    Transport(String),
+}
+
+impl Failure {
+    /// The stable code for logs and metric labels.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Address => "fetch.address",
+            Self::Private => "fetch.private",
+            Self::Redirects => "fetch.redirects",
+            Self::TooLarge => "fetch.too_large",
+            Self::Status(_) => "fetch.status",
+            Self::Timeout(_) | Self::Transport(_) => "fetch.transport",
+        }
+    }
+}
+
+impl Error for Failure {}
+
+impl From<reqwest::Error> for Failure {
+    fn from(error: reqwest::Error) -> Self {
+        // The library returns the client's own refusals as causes of its error.
+        let mut own = causes(&error).filter_map(|cause| cause.downcast_ref::<Self>());
+        if let Some(own) = own.next() {
+            return own.clone();
+        }
+        // The outermost error only says that something failed.
+        let how = causes(&error).last().map_or_else(|| error.to_string(), ToString::to_string);
+        if error.is_timeout() { Self::Timeout(how) } else { Self::Transport(how) }
+    }
+}
+
+/// The causes of an error, the innermost last.
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    iter::successors(error.source(), |&cause| cause.source())
 }
 
 #[cfg(test)]

@@ -1,18 +1,105 @@
-//! The registered families of metrics: the name, the labels and the help text of each.
+//! The families of metrics: the name, the labels and the help text of each.
 
-use std::sync::OnceLock;
+use std::{collections::HashMap, sync::OnceLock};
 
 use prometheus::{
-    Histogram, HistogramOpts, IntCounter as Counter, IntCounterVec as Counters, IntGauge as Gauge,
-    IntGaugeVec as Gauges, Opts, Registry,
+    Gauge as Number, Histogram, HistogramOpts, IntCounter as Counter, IntCounterVec as Counters,
+    IntGauge as Gauge, IntGaugeVec as Gauges, Opts, Registry,
+    core::{Collector, MetricVec, MetricVecBuilder},
 };
 
 use crate::base::version;
 
-use super::{
-    family_table::{families, forget},
-    node_families::FleetFamilies,
-};
+/// Declares families: the name of each, its labels if it has any, and its help text. A counter under
+/// `counted` is known by the method that adds one to it, a family under `kept` by the method that finds a
+/// series of it; the others are fields with a type.
+macro_rules! families {
+    (
+        $(#[$about:meta])*
+        $vis:vis $families:ident
+        $(counted {
+            $($method:ident($($of:ident),+) = $counter:literal $counter_help:literal,)*
+        })?
+        $(kept {
+            $($handle:ident: $handles:ty => $series:ty = $handle_name:literal ($($by:ident),+) $handle_help:literal,)*
+        })?
+        labelled { $($field:ident: $vec:ty = $name:literal ($($label:ident),*) $help:literal,)* }
+        single { $($one:ident: $metric:ty = $one_name:literal $one_help:literal,)* }
+    ) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        $vis struct $families {
+            $($(#[doc = $counter_help] $vis $method: Counters,)*)?
+            $($(#[doc = $handle_help] $vis $handle: $handles,)*)?
+            $(#[doc = $help] $vis $field: $vec,)*
+            $(#[doc = $one_help] $vis $one: $metric,)*
+        }
+
+        impl $families {
+            pub(super) fn register(registry: &Registry) -> prometheus::Result<Self> {
+                let families = Self {
+                    $($($method: Counters::new(
+                        Opts::new($counter, $counter_help),
+                        &[$(stringify!($of)),+],
+                    )?,)*)?
+                    $($($handle: <$handles>::new(
+                        Opts::new($handle_name, $handle_help),
+                        &[$(stringify!($by)),+],
+                    )?,)*)?
+                    $($field: <$vec>::new(Opts::new($name, $help), &[$(stringify!($label)),*])?,)*
+                    $($one: <$metric>::new($one_name, $one_help)?,)*
+                };
+                $($(registry.register(Box::new(families.$method.clone()))?;)*)?
+                $($(registry.register(Box::new(families.$handle.clone()))?;)*)?
+                $(registry.register(Box::new(families.$field.clone()))?;)*
+                $(registry.register(Box::new(families.$one.clone()))?;)*
+                Ok(families)
+            }
+
+            #[allow(dead_code, reason = "not every family has sites")]
+            pub(super) fn forget_site(&self, site: &str) {
+                $($(forget(&self.$method, site);)*)?
+                $($(forget(&self.$handle, site);)*)?
+                $(forget(&self.$field, site);)*
+            }
+        }
+
+        $(
+            impl Metrics {
+                $(
+                    #[doc = concat!("Counts one. ", $counter_help)]
+                    pub fn $method(&self, $($of: &str),+) {
+                        self.families.$method.with_label_values(&[$($of),+]).inc();
+                    }
+                )*
+            }
+        )?
+        $(
+            impl Metrics {
+                $(
+                    #[doc = concat!("Finds a series. Keep it: a look-up is slow. ", $handle_help)]
+                    pub fn $handle(&self, $($by: &str),+) -> $series {
+                        self.families.$handle.with_label_values(&[$($by),+])
+                    }
+                )*
+            }
+        )?
+    };
+}
+
+/// Removes each series of a site from a family.
+pub(super) fn forget<B: MetricVecBuilder>(family: &MetricVec<B>, site: &str) {
+    for found in family.collect() {
+        for series in found.get_metric() {
+            let labels: HashMap<&str, &str> =
+                series.get_label().iter().map(|pair| (pair.name(), pair.value())).collect();
+            if labels.get("site") == Some(&site) {
+                // A missing series needs no removal.
+                let _ = family.remove(&labels);
+            }
+        }
+    }
+}
 
 /// All metrics of one process.
 #[derive(Debug)]
@@ -130,6 +217,101 @@ families! {
             "Time at which the policy file was last read without errors.",
         in_flight: Gauge = "beadle_requests_in_flight"
             "Requests in progress.",
+    }
+}
+
+// A node of its own has none of these.
+families! {
+    pub(super) FleetFamilies
+    labelled {
+        news: Counters = "beadle_fleet_news_total" (direction)
+            "Messages by direction: sent, received, or dropped because they can't be read.",
+        failures: Counters = "beadle_fleet_failures_total" (reason)
+            "Failed exchanges with the fleet's server, by reason.",
+    }
+    single {
+        up: Gauge = "beadle_fleet_up"
+            "1 while the fleet's server answers.",
+        alone: Gauge = "beadle_fleet_alone"
+            "1 while this node has exchanged nothing with the fleet for 9 seconds.",
+        nodes: Gauge = "beadle_fleet_nodes"
+            "Live nodes of the fleet, this one included.",
+        lag: Number = "beadle_fleet_lag_seconds"
+            "Age of the oldest heartbeat among the live nodes.",
+        offset: Number = "beadle_fleet_clock_offset_seconds"
+            "The clock of this node, less that of the fleet's server.",
+        gaps: Counter = "beadle_fleet_gaps_total"
+            "Gaps in the messages of other nodes, filled from the registers.",
+    }
+}
+
+// The queue counts for itself. So each exposition builds these families anew from its counts: a registered
+// counter could not be set to a count, only be added to, and two expositions at the same time would add
+// twice.
+// A family without a series is not shown.
+families! {
+    /// What the record queue counts for itself.
+    pub RecordFamilies
+    labelled {
+        seen: Counters = "beadle_records_seen_total" ()
+            "Violations: recorded, or counted alone.",
+        stored: Counters = "beadle_records_stored_total" ()
+            "Violations written.",
+        folded: Counters = "beadle_records_folded_total" ()
+            "Violations beyond violations.detail or violations.max_size, counted without a record.",
+        dropped: Counters = "beadle_records_dropped_total" ()
+            "Violations counted but not kept.",
+        queued: Gauges = "beadle_records_queued" ()
+            "Violations waiting to be written.",
+        removed: Counters = "beadle_records_removed_total" (cause)
+            "Records that the database removed or lost, by cause: age, size or loss.",
+        database_bytes: Gauges = "beadle_database_bytes" ()
+            "The size of the database as violations.max_size counts it.",
+        database_max_bytes: Gauges = "beadle_database_max_bytes" ()
+            "The limit of the size of the database: violations.max_size.",
+        drops: Counters = "beadle_record_drops_total" (destination, cause)
+            "Violations counted but not kept, by destination (database or log) and cause.",
+        degraded: Gauges = "beadle_records_degraded" (destination)
+            "1 while violations are not written to a destination: database, log or clickhouse.",
+        history_lost: Counters = "beadle_history_lost_total" (kind)
+            "Editions, fetches and quarantined files of robots.txt that the database lacks, by kind.",
+        spool_bytes: Gauges = "beadle_spool_bytes" ()
+            "The size of the spool on the way to ClickHouse.",
+        spool_max_bytes: Gauges = "beadle_spool_max_bytes" ()
+            "The limit of that size: violations.clickhouse.spool_size.",
+        spool_records: Gauges = "beadle_spool_records" ()
+            "Violations that wait in the spool.",
+        spool_age: Gauges = "beadle_spool_age_seconds" ()
+            "The age of the oldest rows that wait in the spool; 0 if none do.",
+        sent: Counters = "beadle_clickhouse_records_total" ()
+            "Violations that ClickHouse took.",
+        inserts: Counters = "beadle_clickhouse_inserts_total" ()
+            "Inserts that ClickHouse took.",
+        refused: Counters = "beadle_clickhouse_refused_rows_total" ()
+            "Rows that ClickHouse refuses for ever; they were set aside.",
+        lost: Counters = "beadle_spool_lost_records_total" ()
+            "Violations that damage to the spool lost.",
+        failures: Counters = "beadle_clickhouse_failures_total" (code)
+            "Requests to ClickHouse that failed, by code.",
+    }
+    single {}
+}
+
+/// A family that is built anew for each exposition.
+pub trait Put {
+    /// Gives the series with these labels its value.
+    fn put(&self, labels: &[&str], value: u64);
+}
+
+impl Put for Counters {
+    fn put(&self, labels: &[&str], value: u64) {
+        self.with_label_values(labels).inc_by(value);
+    }
+}
+
+impl Put for Gauges {
+    fn put(&self, labels: &[&str], value: u64) {
+        self.with_label_values(labels).set(i64::try_from(value).unwrap_or(i64::MAX));
     }
 }
 

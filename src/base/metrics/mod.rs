@@ -10,17 +10,13 @@ use std::sync::OnceLock;
 use prometheus::{Encoder, Registry, TextEncoder};
 pub use prometheus::{IntCounter as Counter, IntGauge as Gauge};
 
-use self::{families::Families, family_table::forget, node_families::FleetFamilies};
+use self::families::{Families, FleetFamilies, forget};
 pub use self::{
-    families::Metrics,
-    queue_families::{Put, RecordFamilies},
+    families::{Metrics, Put, RecordFamilies},
     reading::{CrawlerRequests, CrawlerViolations},
 };
 
-mod families; // the registered families: names, labels and help texts
-mod family_table; // families declared as a table
-mod node_families; // the families of a node in a fleet
-mod queue_families; // the families of the record queue
+mod families; // names, labels and help texts of all families, as a table
 mod reading; // counts and states read back, for alerts and pages
 
 /// The label of a product token that only the client itself names.

@@ -10,7 +10,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How many digits of a commit are shown.
 const DIGITS: usize = 12;
 
 /// The commit of the sources, and the files that change when it does.

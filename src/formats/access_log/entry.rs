@@ -2,6 +2,9 @@
 
 use std::{borrow::Cow, net::IpAddr};
 
+use memchr::{memchr, memmem, memrchr};
+
+use super::unescape::Text;
 use crate::base::text::words;
 
 /// One request in a log. Texts are unescaped; an absent one is `None`.
@@ -11,20 +14,19 @@ pub(crate) struct Entry<'l> {
     pub(crate) time: i64,
     /// The address of the client or of the last proxy.
     pub(crate) client: Option<IpAddr>,
-    pub(crate) method: Cow<'l, [u8]>,
+    pub(crate) method: Text<'l>,
     /// The request target as received.
-    pub(crate) target: Cow<'l, [u8]>,
+    pub(crate) target: Text<'l>,
     /// The requested host, perhaps with a port.
-    pub(crate) host: Option<Cow<'l, [u8]>>,
+    pub(crate) host: Option<Text<'l>>,
     /// The User-Agent; `None` for an absent or empty field.
-    pub(crate) user_agent: Option<Cow<'l, [u8]>>,
-    pub(crate) forwarded_for: Option<Cow<'l, [u8]>>,
+    pub(crate) user_agent: Option<Text<'l>>,
+    pub(crate) forwarded_for: Option<Text<'l>>,
     /// The status of the response; 0 if it is unknown.
     pub(crate) status: u16,
 }
 
 words! {
-    /// The reason why a line is no entry.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) enum Fault {
         /// Occurs when a line doesn't have the form of the format.
@@ -66,14 +68,14 @@ impl Fault {
 pub(super) struct Parts<'l> {
     pub(super) time: Option<i64>,
     pub(super) client: Option<IpAddr>,
-    pub(super) request: Option<Cow<'l, [u8]>>,
-    pub(super) method: Option<Cow<'l, [u8]>>,
-    pub(super) target: Option<Cow<'l, [u8]>>,
-    pub(super) query: Option<Cow<'l, [u8]>>,
-    pub(super) host: Option<Cow<'l, [u8]>>,
-    pub(super) server_name: Option<Cow<'l, [u8]>>,
-    pub(super) user_agent: Option<Cow<'l, [u8]>>,
-    pub(super) forwarded_for: Option<Cow<'l, [u8]>>,
+    pub(super) request: Option<Text<'l>>,
+    pub(super) method: Option<Text<'l>>,
+    pub(super) target: Option<Text<'l>>,
+    pub(super) query: Option<Text<'l>>,
+    pub(super) host: Option<Text<'l>>,
+    pub(super) server_name: Option<Text<'l>>,
+    pub(super) user_agent: Option<Text<'l>>,
+    pub(super) forwarded_for: Option<Text<'l>>,
     pub(super) status: u16,
 }
 
@@ -83,8 +85,7 @@ impl<'l> Parts<'l> {
         let time = self.time.ok_or(Fault::Time)?;
         let (mut method, mut target) = (self.method, self.target);
         if let Some(line) = self.request {
-            let (its_method, its_target) =
-                super::logged_request::split(line).ok_or(Fault::Request)?;
+            let (its_method, its_target) = split_request(line).ok_or(Fault::Request)?;
             method.get_or_insert(its_method);
             target.get_or_insert(its_target);
         }
@@ -116,12 +117,40 @@ impl<'l> Parts<'l> {
     }
 }
 
+/// Method and target of a request line. `None` for what is none: `-`, octets of TLS, a word.
+fn split_request(line: Text<'_>) -> Option<(Text<'_>, Text<'_>)> {
+    match line {
+        Cow::Borrowed(line) => {
+            let (method, target) = method_and_target(line)?;
+            Some((Cow::Borrowed(method), Cow::Borrowed(target)))
+        }
+        Cow::Owned(line) => {
+            let (method, target) = method_and_target(&line)?;
+            Some((Cow::Owned(method.to_vec()), Cow::Owned(target.to_vec())))
+        }
+    }
+}
+
+fn method_and_target(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let first = memchr(b' ', line)?;
+    let (method, rest) = (line.get(..first)?, line.get(first + 1..)?);
+    // A lenient server logs a target with spaces; the version comes last. HTTP/0.9 has none.
+    let target = match memrchr(b' ', rest) {
+        Some(last) if rest.get(last + 1..)?.starts_with(b"HTTP/") => rest.get(..last)?,
+        _ => rest,
+    };
+    let is_method = !method.is_empty()
+        && method.len() <= 32
+        && method.iter().all(|&b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
+    (is_method && !target.is_empty()).then_some((method, target))
+}
+
 /// The authority of a target in absolute-form; `None` for any other form.
 fn authority(target: &[u8]) -> Option<&[u8]> {
     if target.first() == Some(&b'/') {
         return None;
     }
-    let at = memchr::memmem::find(target, b"://")?;
+    let at = memmem::find(target, b"://")?;
     let rest = target.get(at + 3..)?;
     let end = rest.iter().position(|b| b"/?#".contains(b)).unwrap_or(rest.len());
     rest.get(..end)
@@ -168,4 +197,31 @@ fn plain_v4(bytes: &[u8]) -> Option<IpAddr> {
 /// The status of a response; 0 if it isn't a number.
 pub(super) fn status(bytes: &[u8]) -> u16 {
     std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc9112_3_a_request_line_has_method_and_target() {
+        for (line, expected) in [
+            ("GET / HTTP/1.1", Some(("GET", "/"))),
+            ("GET /a b HTTP/1.0", Some(("GET", "/a b"))),
+            ("GET /old", Some(("GET", "/old"))),
+            ("GET http://a.example/x HTTP/1.1", Some(("GET", "http://a.example/x"))),
+            ("PROPFIND /dav HTTP/2.0", Some(("PROPFIND", "/dav"))),
+            ("-", None),
+            ("", None),
+            ("\u{16}\u{3}\u{1} \u{2} x", None),
+            ("GET ", None),
+            (" / HTTP/1.1", None),
+        ] {
+            let found = split_request(Cow::Borrowed(line.as_bytes()));
+            let expected = expected.map(|(method, target)| {
+                (Cow::Borrowed(method.as_bytes()), Cow::Borrowed(target.as_bytes()))
+            });
+            assert_eq!(found, expected, "{line:?}");
+        }
+    }
 }

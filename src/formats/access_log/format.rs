@@ -1,15 +1,14 @@
 //! The format of a log: a known one by its name, or a pattern.
 
-use crate::base::escape::shown;
-
 use super::{
-    apache,
-    entry::{Entry, Fault},
+    entry::{Entry, Fault, address},
     haproxy, json,
     line_pattern::Pattern,
-    nginx, own,
+    own,
+    source_pattern::{apache, nginx},
     w3c::Columns,
 };
+use crate::base::escape::shown;
 
 pub(crate) const NAMES: [(&str, &str); 14] = [
     ("combined", "nginx and Apache: combined"),
@@ -64,14 +63,14 @@ impl Format {
             "traefik" => Kind::Either(builtin(COMBINED)?),
             "json" | "caddy" | "cloudflare" | "beadle" => Kind::Json,
             "beadle-access" => Kind::Beadle(builtin(own::COMBINED)?),
-            "alb" => Kind::Pattern(compiled(Pattern::new(nginx::tokens(ALB), true))?),
+            "alb" => Kind::Pattern(compiled(Pattern::new(nginx(ALB), true))?),
             "haproxy" => Kind::Haproxy,
             "w3c" | "iis" | "cloudfront" => Kind::W3c,
             pattern if pattern.contains('$') => {
-                Kind::Pattern(compiled(Pattern::new(nginx::tokens(pattern), false))?)
+                Kind::Pattern(compiled(Pattern::new(nginx(pattern), false))?)
             }
             pattern if pattern.contains('%') => {
-                let tokens = apache::tokens(pattern);
+                let tokens = apache(pattern);
                 Kind::Pattern(compiled(tokens.and_then(|tokens| Pattern::new(tokens, false)))?)
             }
             other => return Err(unknown(other)),
@@ -79,7 +78,6 @@ impl Format {
         Ok(Self { name: text.to_owned(), kind })
     }
 
-    /// The name, or the pattern.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -89,7 +87,6 @@ impl Format {
         matches!(self.kind, Kind::W3c)
     }
 
-    /// Whether a line is one of Beadle's own access log.
     pub(super) fn is_of_beadle(&self, line: &[u8]) -> bool {
         matches!(&self.kind, Kind::Beadle(combined) if own::is_line(line, combined))
     }
@@ -125,7 +122,7 @@ impl Format {
 
 /// A pattern of ours: servers may add values behind it.
 fn builtin(pattern: &str) -> Result<Box<Pattern>, String> {
-    compiled(apache::tokens(pattern).and_then(|tokens| Pattern::new(tokens, true)))
+    compiled(apache(pattern).and_then(|tokens| Pattern::new(tokens, true)))
 }
 
 fn compiled(pattern: Result<Pattern, String>) -> Result<Box<Pattern>, String> {
@@ -141,4 +138,46 @@ fn unknown(name: &str) -> String {
         shown(name),
         names.join(", ")
     )
+}
+
+/// The kinds of connections with which the lines of an ALB begin.
+const ALB_KINDS: [&[u8]; 5] = [b"http ", b"https ", b"h2 ", b"ws ", b"wss "];
+
+/// The format of a log that begins with these lines. `None` if no known one fits.
+pub(crate) fn detect<'l>(lines: impl IntoIterator<Item = &'l [u8]>) -> Option<Format> {
+    lines.into_iter().find_map(of_line)
+}
+
+fn of_line(line: &[u8]) -> Option<Format> {
+    if let Some(own) = Format::of("beadle-access").ok().filter(|own| own.is_of_beadle(line)) {
+        return Some(own);
+    }
+    let name = match line.first()? {
+        b'{' => json::is_entry(line).then_some("json")?,
+        b'#' => match Columns::of(line) {
+            Some(_) => "w3c",
+            None => line.starts_with(b"#Software: Microsoft").then_some("iis")?,
+        },
+        _ if ALB_KINDS.iter().any(|kind| line.starts_with(kind)) && parses("alb", line) => "alb",
+        _ if haproxy::parse(line).is_ok() => "haproxy",
+        _ => patterned(line)?,
+    };
+    Format::of(name).ok()
+}
+
+/// A line of a form that begins with an address.
+fn patterned(line: &[u8]) -> Option<&'static str> {
+    let mut words = line.split(|&b| b == b' ');
+    let first = words.next().and_then(address);
+    let second = words.next().and_then(address);
+    let candidates: &[&str] = match (first, second) {
+        (Some(_), _) => &["combined", "common"],
+        (None, Some(_)) => &["vhost_combined"],
+        (None, None) => return None,
+    };
+    candidates.iter().copied().find(|name| parses(name, line))
+}
+
+fn parses(name: &str, line: &[u8]) -> bool {
+    Format::of(name).is_ok_and(|format| format.parse(line, &mut Columns::default()).is_ok())
 }

@@ -68,8 +68,7 @@ fn captures(rest: &[u8]) -> (Option<Text<'_>>, Option<Text<'_>>) {
     });
     let Some(inside) = inside else { return (None, None) };
     let fields: Vec<&[u8]> = inside.split(|&b| b == b'|').collect();
-    let decoded = |field: &&'_ [u8]| -> Vec<u8> { percent_decoded(field, b'#').into_owned() };
-    let user_agent = fields.last().map(|field| Cow::Owned(decoded(field)));
-    let host = fields.first().filter(|_| fields.len() > 1).map(|field| Cow::Owned(decoded(field)));
-    (host, user_agent)
+    let decoded = |field: &&'_ [u8]| Cow::Owned(percent_decoded(field, b'#').into_owned());
+    let host = fields.first().filter(|_| fields.len() > 1);
+    (host.map(decoded), fields.last().map(decoded))
 }

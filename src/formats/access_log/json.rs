@@ -13,79 +13,30 @@ use super::{
 // Caddy, Traefik, Cloudflare Logpush, Beadle's own records, and nginx with `escape=json` under the
 // names of its variables or other usual ones. No server uses the name of another one for
 // something else.
-const TIME: &[&str] = &[
-    "ts",
-    "StartUTC",
-    "EdgeStartTimestamp",
-    "EdgeEndTimestamp",
-    "time_iso8601",
-    "time",
-    "@timestamp",
-    "timestamp",
-    "msec",
-    "time_local",
-    "date",
-];
-const CLIENT: &[&str] = &[
-    "request/client_ip",
-    "request/remote_ip",
-    "request/remote_addr",
-    "ClientHost",
-    "ClientAddr",
-    "ClientIP",
-    "client_ip",
-    "remote_addr",
-    "remote_ip",
-    "clientip",
-    "client",
-    "ip",
-];
-const REQUEST: &[&str] = &["request", "request_line"];
-const METHOD: &[&str] =
-    &["request/method", "RequestMethod", "ClientRequestMethod", "request_method", "method"];
-const TARGET: &[&str] = &[
-    "request/uri",
-    "RequestPath",
-    "ClientRequestURI",
-    "request_uri",
-    "uri",
-    "path",
-    "target",
-    "url",
-];
-const QUERY: &[&str] = &["args", "query_string"];
-const HOST: &[&str] = &[
-    "request/host",
-    "RequestHost",
-    "ClientRequestHost",
-    "http_host",
-    "host",
-    "vhost",
-    "server_name",
-];
-const USER_AGENT: &[&str] = &[
-    "request/headers/User-Agent",
-    "request_User-Agent",
-    "ClientRequestUserAgent",
-    "http_user_agent",
-    "user_agent",
-    "userAgent",
-    "agent",
-];
-const FORWARDED_FOR: &[&str] =
-    &["http_x_forwarded_for", "request_X-Forwarded-For", "x_forwarded_for"];
-const STATUS: &[&str] = &["status", "DownstreamStatus", "EdgeResponseStatus", "code"];
+const TIME: &str = "ts StartUTC EdgeStartTimestamp EdgeEndTimestamp time_iso8601 time @timestamp \
+    timestamp msec time_local date";
+const CLIENT: &str = "request/client_ip request/remote_ip request/remote_addr ClientHost ClientAddr \
+    ClientIP client_ip remote_addr remote_ip clientip client ip";
+const REQUEST: &str = "request request_line";
+const METHOD: &str = "request/method RequestMethod ClientRequestMethod request_method method";
+const TARGET: &str = "request/uri RequestPath ClientRequestURI request_uri uri path target url";
+const QUERY: &str = "args query_string";
+const HOST: &str = "request/host RequestHost ClientRequestHost http_host host vhost server_name";
+const USER_AGENT: &str = "request/headers/User-Agent request_User-Agent ClientRequestUserAgent \
+    http_user_agent user_agent userAgent agent";
+const FORWARDED_FOR: &str = "http_x_forwarded_for request_X-Forwarded-For x_forwarded_for";
+const STATUS: &str = "status DownstreamStatus EdgeResponseStatus code";
 
 /// Whether an object is an entry by its names.
 pub(super) fn is_entry(line: &[u8]) -> bool {
     let Ok(Value::Object(object)) = serde_json::from_slice(line) else { return false };
-    let has = |names: &[&str]| find(&object, names).is_some();
+    let has = |names: &str| find(&object, names).is_some();
     has(TIME) && (has(TARGET) || has(REQUEST))
 }
 
 pub(super) fn parse(line: &[u8]) -> Result<Entry<'static>, Fault> {
     let Ok(Value::Object(object)) = serde_json::from_slice(line) else { return Err(Fault::Json) };
-    let text = |names: &[&str]| find(&object, names).and_then(text).map(Cow::Owned);
+    let text = |names: &str| find(&object, names).and_then(text).map(Cow::Owned);
     let request = find(&object, REQUEST).filter(|value| value.is_string()).and_then(self::text);
     let target = text(TARGET);
     if request.is_none() && target.is_none() {
@@ -103,16 +54,16 @@ pub(super) fn parse(line: &[u8]) -> Result<Entry<'static>, Fault> {
         }),
         target,
         host: text(HOST),
-        server_name: None,
         user_agent: text(USER_AGENT),
         forwarded_for: text(FORWARDED_FOR),
         status: text(STATUS).map_or(0, |text| status(&text)),
+        ..Parts::default()
     };
     parts.entry()
 }
 
-fn find<'o>(object: &'o Map<String, Value>, names: &[&str]) -> Option<&'o Value> {
-    names.iter().find_map(|name| {
+fn find<'o>(object: &'o Map<String, Value>, names: &str) -> Option<&'o Value> {
+    names.split_ascii_whitespace().find_map(|name| {
         let mut path = name.split('/');
         let first = object.get(path.next()?)?;
         path.try_fold(first, |value, name| value.get(name)).filter(|value| !value.is_null())

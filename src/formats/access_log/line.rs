@@ -11,7 +11,6 @@ use serde::{Serialize, Serializer};
 
 use crate::base::escape;
 
-/// The version of the JSON form.
 pub(super) const SCHEMA: u32 = 1;
 /// The value of `kind`. Records of violations have no such field, so both may share an output.
 pub(super) const KIND: &str = "access";
@@ -53,13 +52,11 @@ pub(crate) struct Line<'a> {
     /// The judged name.
     pub(crate) product_token: Option<&'a str>,
     pub(crate) standing: Option<&'a str>,
-    /// The result of the rules.
     pub(crate) verdict: Option<&'a str>,
     /// The reason of the decision, or of the refusal.
     pub(crate) reason: Option<&'a str>,
     /// The action; [`REFUSE`] for a request that was not judged.
     pub(crate) action: &'a str,
-    /// The id of the record.
     pub(crate) violation: Option<&'a str>,
     /// The address of the origin; `None` for an answer of Beadle's own.
     pub(crate) origin: Option<SocketAddr>,
@@ -74,7 +71,6 @@ struct Json<'a> {
 }
 
 impl Line<'_> {
-    /// Appends the line as a JSON object.
     pub(crate) fn push_json(&self, out: &mut Vec<u8>) {
         let json = Json { schema: SCHEMA, kind: KIND, line: self };
         serde_json::to_writer(&mut *out, &json).expect("the keys are texts, and memory takes all");

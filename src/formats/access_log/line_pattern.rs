@@ -5,7 +5,7 @@ use memchr::{memchr, memmem};
 use super::{
     entry::{Entry, Fault, Parts, address, status},
     time,
-    unescape::unescape,
+    unescape::{Text, unescape},
 };
 
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ struct Piece {
 enum End {
     Line,
     /// A literal that can't be in the value.
-    Literal(Box<memmem::Finder<'static>>, Vec<u8>),
+    Literal(Box<memmem::Finder<'static>>),
     Octet(u8),
     /// A literal that begins with a quote; in the value, a quote has a backslash before it.
     Quote(Vec<u8>),
@@ -54,10 +54,10 @@ pub(super) enum Value {
     Status,
 }
 
-/// A part of a pattern in its source.
+/// A character of a pattern in its source, or what is written in place of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    Literal(Vec<u8>),
+    Literal(char),
     Value(Value),
 }
 
@@ -76,31 +76,32 @@ impl Pattern {
         if !values(|value| *value == Value::Client) {
             return Err("it has no client address (for example $remote_addr or %h)".to_owned());
         }
-        let mut pieces: Vec<Piece> = Vec::new();
+        let (mut pieces, mut literal) = (Vec::new(), Vec::new());
         // A literal at the beginning ends a value that is empty.
-        let mut value = Some(Value::Skip);
+        let mut value = Value::Skip;
         for token in tokens {
-            match token {
-                Token::Literal(literal) => {
-                    let value = value.take().unwrap_or(Value::Skip);
-                    pieces.push(Piece { value, end: End::of(literal) });
+            let next = match token {
+                Token::Literal(c) => {
+                    literal.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                    continue;
                 }
-                Token::Value(next) => match value.replace(next) {
-                    None => {}
-                    Some(Value::Skip) if pieces.is_empty() => {}
-                    Some(before) => {
-                        return Err(format!(
-                            "{} and the value behind it have nothing between them",
-                            before.name()
-                        ));
-                    }
-                },
+                Token::Value(next) => next,
+            };
+            let before = std::mem::replace(&mut value, next);
+            if !literal.is_empty() {
+                let end = End::of(std::mem::take(&mut literal));
+                pieces.push(Piece { value: before, end });
+            } else if before != Value::Skip || !pieces.is_empty() {
+                let name = before.name();
+                return Err(format!("{name} and the value behind it have nothing between them"));
             }
         }
-        if let Some(value) = value {
-            let end = if is_open { End::Octet(b' ') } else { End::Line };
-            pieces.push(Piece { value, end });
-        }
+        let end = match literal.is_empty() {
+            false => End::of(literal),
+            true if is_open => End::Octet(b' '),
+            true => End::Line,
+        };
+        pieces.push(Piece { value, end });
         Ok(Self { pieces, is_open })
     }
 
@@ -115,7 +116,7 @@ impl Pattern {
                 None if is_last && self.is_open => (rest, &b""[..]),
                 None => return Err(Fault::Form),
             };
-            value.take(found, &mut parts)?;
+            value.take(found, unescape, &mut parts)?;
             rest = after;
         }
         if !self.is_open && !rest.is_empty() {
@@ -130,7 +131,7 @@ impl End {
         match literal.as_slice() {
             [b'"', ..] => Self::Quote(literal),
             [octet] => Self::Octet(*octet),
-            _ => Self::Literal(Box::new(memmem::Finder::new(&literal).into_owned()), literal),
+            _ => Self::Literal(Box::new(memmem::Finder::new(&literal).into_owned())),
         }
     }
 
@@ -139,7 +140,7 @@ impl End {
         let (at, length) = match self {
             Self::Line => return Some((rest, &[])),
             Self::Octet(octet) => (memchr(*octet, rest)?, 1),
-            Self::Literal(finder, literal) => (finder.find(rest)?, literal.len()),
+            Self::Literal(finder) => (finder.find(rest)?, finder.needle().len()),
             Self::Quote(literal) => (quote(rest, literal)?, literal.len()),
         };
         Some((rest.get(..at)?, rest.get(at + length..)?))
@@ -188,7 +189,13 @@ impl Value {
         }
     }
 
-    fn take<'l>(&self, found: &'l [u8], parts: &mut Parts<'l>) -> Result<(), Fault> {
+    /// Notes what was found. `text` takes the escapes off a text.
+    pub(super) fn take<'l>(
+        &self,
+        found: &'l [u8],
+        text: impl Fn(&'l [u8]) -> Text<'l>,
+        parts: &mut Parts<'l>,
+    ) -> Result<(), Fault> {
         match self {
             Self::Skip => {}
             Self::Client => parts.client = address(found),
@@ -202,14 +209,14 @@ impl Value {
             Self::FormattedTime(format) => {
                 parts.time = Some(time::formatted(format, found).ok_or(Fault::Time)?);
             }
-            Self::Request => parts.request = Some(unescape(found)),
-            Self::Method => parts.method = Some(unescape(found)),
-            Self::Target => parts.target = Some(unescape(found)),
-            Self::Query => parts.query = Some(unescape(found)),
-            Self::Host => parts.host = Some(unescape(found)),
-            Self::ServerName => parts.server_name = Some(unescape(found)),
-            Self::UserAgent => parts.user_agent = Some(unescape(found)),
-            Self::ForwardedFor => parts.forwarded_for = Some(unescape(found)),
+            Self::Request => parts.request = Some(text(found)),
+            Self::Method => parts.method = Some(text(found)),
+            Self::Target => parts.target = Some(text(found)),
+            Self::Query => parts.query = Some(text(found)),
+            Self::Host => parts.host = Some(text(found)),
+            Self::ServerName => parts.server_name = Some(text(found)),
+            Self::UserAgent => parts.user_agent = Some(text(found)),
+            Self::ForwardedFor => parts.forwarded_for = Some(text(found)),
             Self::Status => parts.status = status(found),
         }
         Ok(())

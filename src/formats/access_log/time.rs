@@ -1,10 +1,6 @@
 //! Times in logs, as microseconds since the Unix epoch.
 
-use jiff::{
-    Timestamp,
-    civil::DateTime,
-    tz::{Offset, TimeZone},
-};
+use jiff::{Timestamp, civil::DateTime, tz::Offset};
 
 const SECOND: i64 = 1_000_000;
 const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -30,7 +26,7 @@ pub(super) fn civil(bytes: &[u8]) -> Option<i64> {
     // A leap second is the first one of the next minute.
     let (second, leap) = if second == 60 { (59, SECOND) } else { (second, 0) };
     let time = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
-    let time = Offset::UTC.to_timestamp(time).ok()?.as_microsecond() + leap;
+    let time = in_utc(time)? + leap;
     match fraction {
         [] => Some(time),
         [b'.', digits @ ..] => Some(time + micros(digits)?),
@@ -74,8 +70,11 @@ pub(super) fn iso(bytes: &[u8]) -> Option<i64> {
     if let Ok(time) = Timestamp::strptime("%Y-%m-%dT%H:%M:%S%.f%z", text) {
         return Some(time.as_microsecond());
     }
-    let time = text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?;
-    Some(time.timestamp().as_microsecond())
+    in_utc(text.parse().ok()?)
+}
+
+fn in_utc(time: DateTime) -> Option<i64> {
+    Some(Offset::UTC.to_timestamp(time).ok()?.as_microsecond())
 }
 
 /// A number since the Unix epoch: seconds (with a fraction or without), milliseconds, microseconds or
@@ -110,8 +109,7 @@ pub(super) fn formatted(format: &str, bytes: &[u8]) -> Option<i64> {
     if let Ok(time) = Timestamp::strptime(format, text) {
         return Some(time.as_microsecond());
     }
-    let time = DateTime::strptime(format, text).ok()?.to_zoned(TimeZone::UTC).ok()?;
-    Some(time.timestamp().as_microsecond())
+    in_utc(DateTime::strptime(format, text).ok()?)
 }
 
 #[cfg(test)]

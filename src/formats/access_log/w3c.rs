@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::{
-    entry::{Entry, Fault, Parts, address, status},
+    entry::{Entry, Fault, Parts},
+    line_pattern::Value,
     time,
     unescape::percent_decoded,
 };
@@ -16,19 +17,11 @@ pub(crate) struct Columns {
     has_tabs: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Column {
     Date,
     Time,
-    Client,
-    Method,
-    Stem,
-    Query,
-    Host,
-    UserAgent,
-    ForwardedFor,
-    Status,
-    Other,
+    Of(Value),
 }
 
 impl Columns {
@@ -57,15 +50,10 @@ impl Columns {
             match column {
                 Column::Date => date = value,
                 Column::Time => clock = value,
-                Column::Client => parts.client = address(value),
-                Column::Method => parts.method = Some(Cow::Borrowed(value)),
-                Column::Stem => parts.target = Some(Cow::Borrowed(value)),
-                Column::Query => parts.query = Some(Cow::Borrowed(value)),
-                Column::Host => parts.host = Some(Cow::Borrowed(value)),
-                Column::UserAgent => parts.user_agent = Some(self.unescaped(value)),
-                Column::ForwardedFor => parts.forwarded_for = Some(self.unescaped(value)),
-                Column::Status => parts.status = status(value),
-                Column::Other => {}
+                Column::Of(of @ (Value::UserAgent | Value::ForwardedFor)) => {
+                    of.take(value, |text| self.unescaped(text), &mut parts)?;
+                }
+                Column::Of(of) => of.take(value, Cow::Borrowed, &mut parts)?,
             }
         }
         parts.time = time::iso(&[date, b"T", clock].concat());
@@ -94,18 +82,18 @@ impl Columns {
 }
 
 fn column(name: &[u8]) -> Column {
-    match name.to_ascii_lowercase().as_slice() {
-        b"date" => Column::Date,
-        b"time" => Column::Time,
-        b"c-ip" => Column::Client,
-        b"cs-method" => Column::Method,
-        b"cs-uri-stem" => Column::Stem,
-        b"cs-uri-query" => Column::Query,
+    Column::Of(match name.to_ascii_lowercase().as_slice() {
+        b"date" => return Column::Date,
+        b"time" => return Column::Time,
+        b"c-ip" => Value::Client,
+        b"cs-method" => Value::Method,
+        b"cs-uri-stem" => Value::Target,
+        b"cs-uri-query" => Value::Query,
         // CloudFront's cs(Host) is the name of the distribution.
-        b"x-host-header" | b"cs-host" => Column::Host,
-        b"cs(user-agent)" => Column::UserAgent,
-        b"x-forwarded-for" | b"cs(x-forwarded-for)" => Column::ForwardedFor,
-        b"sc-status" => Column::Status,
-        _ => Column::Other,
-    }
+        b"x-host-header" | b"cs-host" => Value::Host,
+        b"cs(user-agent)" => Value::UserAgent,
+        b"x-forwarded-for" | b"cs(x-forwarded-for)" => Value::ForwardedFor,
+        b"sc-status" => Value::Status,
+        _ => Value::Skip,
+    })
 }

@@ -3,7 +3,6 @@
 //! Each line ends with CRLF. No line is folded.
 
 use super::{
-    content_length::ContentLength,
     octets::{is_token, is_value, run, value_run},
     progress::{Fault, Step},
 };
@@ -14,9 +13,11 @@ pub(super) struct FieldLines {
     place: Place,
     name: Name,
     length: ContentLength,
-    is_chunked: bool,
-    switches: bool,
-    count: u32,
+    /// Whether a transfer coding frames the body. pingora refuses all but a final `chunked`.
+    pub(super) is_chunked: bool,
+    /// Whether the request asks for another protocol (RFC 9110 §7.8).
+    pub(super) switches: bool,
+    pub(super) count: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,23 +50,9 @@ struct Name {
 const LONGEST: usize = 17;
 
 impl FieldLines {
-    /// Whether a transfer coding frames the body. pingora refuses all but a final `chunked`.
-    pub(super) const fn is_chunked(&self) -> bool {
-        self.is_chunked
-    }
-
     /// The length of a body that is not chunked.
     pub(super) fn length(&self) -> u64 {
-        self.length.value().unwrap_or(0)
-    }
-
-    /// Whether the request asks for another protocol (RFC 9110 §7.8).
-    pub(super) const fn switches(&self) -> bool {
-        self.switches
-    }
-
-    pub(super) const fn count(&self) -> u32 {
-        self.count
+        self.length.agreed.unwrap_or(0)
     }
 
     /// The number of octets that pass unchanged, and what comes after them.
@@ -117,7 +104,6 @@ impl FieldLines {
         (at, Step::More)
     }
 
-    /// Notes the field whose name has ended.
     fn field(&mut self) -> Field {
         let field = self.name.field();
         self.is_chunked |= matches!(field, Field::TransferEncoding);
@@ -140,6 +126,94 @@ impl Name {
             Some(b"transfer-encoding") => Field::TransferEncoding,
             Some(b"upgrade") => Field::Upgrade,
             _ => Field::Other,
+        }
+    }
+}
+
+/// The values of `Content-Length` so far (RFC 9110 §8.6), octet by octet. Several lines and lists must
+/// repeat one number.
+#[derive(Debug, Default)]
+struct ContentLength {
+    agreed: Option<u64>,
+    place: Number,
+}
+
+#[derive(Debug, Default)]
+enum Number {
+    #[default]
+    Before,
+    In(u64),
+    After(u64),
+}
+
+impl ContentLength {
+    /// Reads a piece of a value. `None` if it is no length.
+    #[must_use]
+    fn read(&mut self, piece: &[u8]) -> Option<()> {
+        piece.iter().try_for_each(|&octet| self.read_octet(octet))
+    }
+
+    fn read_octet(&mut self, octet: u8) -> Option<()> {
+        self.place = match (&self.place, octet) {
+            (Number::Before, b' ' | b'\t') => Number::Before,
+            (Number::Before, b'0'..=b'9') => Number::In(u64::from(octet - b'0')),
+            (Number::In(number), b'0'..=b'9') => {
+                Number::In(number.checked_mul(10)?.checked_add(u64::from(octet - b'0'))?)
+            }
+            (Number::In(number) | Number::After(number), b' ' | b'\t') => Number::After(*number),
+            (Number::In(_) | Number::After(_), b',') => return self.end(),
+            _ => return None,
+        };
+        Some(())
+    }
+
+    /// Ends a number at a comma or at the end of a line. `None` if there is none, or another one.
+    #[must_use]
+    fn end(&mut self) -> Option<()> {
+        let (Number::In(number) | Number::After(number)) = std::mem::take(&mut self.place) else {
+            return None;
+        };
+        if self.agreed.is_some_and(|agreed| agreed != number) {
+            return None;
+        }
+        self.agreed = Some(number);
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rfc9110_8_6_all_values_repeat_one_number() {
+        for (lines, expected) in [
+            (&["5"][..], Some(5)),
+            (&[" 5\t "], Some(5)),
+            (&["005"], Some(5)),
+            (&["5, 5"], Some(5)),
+            (&["5", "5 ,05"], Some(5)),
+            (&["18446744073709551615"], Some(u64::MAX)),
+            (&["18446744073709551616"], None),
+            (&["5, 6"], None),
+            (&["5", "6"], None),
+            (&["5,"], None),
+            (&[",5"], None),
+            (&["5 5"], None),
+            (&["+5"], None),
+            (&["-1"], None),
+            (&["0x5"], None),
+            (&["5_0"], None),
+            (&[""], None),
+            (&[" "], None),
+        ] {
+            let mut length = ContentLength::default();
+            let read = lines.iter().try_for_each(|line| {
+                // In two pieces, as a slow client sends it.
+                let (first, rest) = line.as_bytes().split_at(line.len() / 2);
+                length.read(first).and_then(|()| length.read(rest)).and_then(|()| length.end())
+            });
+            assert_eq!(read.and_then(|()| length.agreed), expected, "{lines:?}");
         }
     }
 }

@@ -95,7 +95,6 @@ pub(crate) struct Multiplex {
 }
 
 impl Multiplex {
-    /// Reads octets of the client.
     pub(crate) fn receive(&mut self, mut bytes: &[u8]) {
         if self.preface < PREFACE.len() {
             let taken = (PREFACE.len() - self.preface).min(bytes.len());
@@ -163,11 +162,8 @@ impl Multiplex {
 
     /// Whether a field section or another frame than one of a body has begun and not ended.
     pub(crate) const fn is_in_section(&self) -> bool {
-        self.is_in_section || (self.received.is_inside() && !self.is_in_data())
-    }
-
-    const fn is_in_data(&self) -> bool {
-        self.received.left > 0 && self.received.kind == DATA
+        let is_in_data = self.received.left > 0 && self.received.kind == DATA;
+        self.is_in_section || (self.received.is_inside() && !is_in_data)
     }
 
     /// The octets of bodies, if one is not complete.

@@ -9,19 +9,16 @@
 //!
 //! May use: nothing. Must not know: connections, pingora.
 
-mod chunks; // sizes and data of a chunked body
-mod content_length; // the value of Content-Length, octet by octet
 mod field_lines; // header fields and trailers
 mod frames; // where a client of HTTP/2 is
-mod octets; // classes of octets
+mod octets; // classes of octets, and the octets of a target
 mod progress; // the result of reading a piece
-mod reader; // one message after another
+mod reader; // one message after another, and the chunks of a body
 mod request_line; // method, target, version
-mod target_octet; // the octets of a target
 
 pub(crate) use self::{
     frames::Multiplex,
+    octets::TargetOctet,
     progress::{Fault, Step},
     reader::{Bounds, Reader},
-    target_octet::TargetOctet,
 };

@@ -1,6 +1,6 @@
 //! Classes of octets in a message head.
-
-use super::target_octet::TargetOctet;
+//!
+//! A client may send octets that no URI has (RFC 3986). Most of them pass percent-encoded.
 
 const TOKEN: u8 = 1;
 const VALUE: u8 = 1 << 1;
@@ -47,12 +47,10 @@ pub(super) fn is_value(octet: u8) -> bool {
     is(octet, VALUE)
 }
 
-/// Whether an octet of a target passes unchanged.
 pub(super) fn is_target(octet: u8) -> bool {
     is(octet, TARGET)
 }
 
-/// Whether an octet of a target passes percent-encoded.
 pub(super) fn is_encoded(octet: u8) -> bool {
     is(octet, ENCODED)
 }
@@ -72,6 +70,27 @@ pub(super) fn value_run(bytes: &[u8]) -> usize {
     };
     let whole = 16 * blocks.take_while(is_plain).count();
     whole + run(bytes.get(whole..).unwrap_or_default(), is_value)
+}
+
+/// The way of one octet of a target through an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetOctet {
+    Unchanged,
+    /// It passes percent-encoded: it is in no URI (RFC 3986).
+    Encoded,
+    /// No request line has it: a control character.
+    Refused,
+}
+
+impl TargetOctet {
+    pub(crate) const fn of(octet: u8) -> Self {
+        match octet {
+            b' ' | b'"' | b'<' | b'>' | b'`' | 0x80.. => Self::Encoded,
+            // `\ ^ { | }` are in no URI either. Parsers take them, so they stay as written.
+            b'!'..=b'~' => Self::Unchanged,
+            _ => Self::Refused,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! The messages of a connection, one after another: head, body, next head.
+//!
+//! A chunked body (RFC 9112 §7.1) is read strictly: a size has digits alone, white space may only stand before
+//! an extension, and extensions contain no control octets.
 
 use super::{
-    chunks::Chunks,
     field_lines::FieldLines,
+    octets::{is_value, value_run},
     progress::{Fault, Step},
     request_line::RequestLine,
 };
@@ -22,7 +25,6 @@ pub(crate) struct Reader {
     part: Part,
     /// The octets of the head or the trailer section so far.
     head_octets: usize,
-    /// The number of heads so far.
     heads: u32,
     /// Whether the last head asks for another protocol, and has no answer yet.
     may_switch: bool,
@@ -50,7 +52,6 @@ enum Part {
 }
 
 impl Reader {
-    /// A reader at the begin of a connection.
     pub(crate) const fn new(bounds: Bounds) -> Self {
         let part = Part::Line(RequestLine::new());
         Self { bounds, part, head_octets: 0, heads: 0, may_switch: false }
@@ -65,7 +66,6 @@ impl Reader {
         self.is_in_head() && self.head_octets > 0
     }
 
-    /// Whether octets of a body are to come.
     pub(crate) const fn is_in_body(&self) -> bool {
         matches!(self.part, Part::Content { .. } | Part::Chunks(_) | Part::Trailers(_))
     }
@@ -87,7 +87,6 @@ impl Reader {
         }
     }
 
-    /// Whether the octets to come belong to a head.
     pub(crate) const fn is_in_head(&self) -> bool {
         matches!(self.part, Part::Line(_) | Part::Fields { .. })
     }
@@ -131,9 +130,7 @@ impl Reader {
     fn excess(&mut self, passed: usize) -> Option<Fault> {
         let (fields, fault) = match &self.part {
             Part::Line(_) => (0, Fault::LongLine),
-            Part::Fields { lines, .. } | Part::Trailers(lines) => {
-                (lines.count(), Fault::LongFields)
-            }
+            Part::Fields { lines, .. } | Part::Trailers(lines) => (lines.count, Fault::LongFields),
             _ => return None,
         };
         self.head_octets += passed;
@@ -144,20 +141,19 @@ impl Reader {
         }
     }
 
-    /// Goes on to the next part.
     fn advance(&mut self) {
         if !matches!(self.part, Part::Line(_)) {
             self.head_octets = 0;
         }
         self.part = match &self.part {
             Part::Line(line) => {
-                let is_http_1_0 = line.is_http_1_0();
+                let is_http_1_0 = line.is_http_1_0;
                 Part::Fields { lines: FieldLines::default(), is_http_1_0 }
             }
             Part::Fields { lines, is_http_1_0 } => {
                 self.heads = self.heads.wrapping_add(1);
-                self.may_switch = lines.switches() && !is_http_1_0;
-                match (lines.is_chunked(), lines.length()) {
+                self.may_switch = lines.switches && !is_http_1_0;
+                match (lines.is_chunked, lines.length()) {
                     (true, _) => Part::Chunks(Chunks::new()),
                     (false, 0) => self.next_message(),
                     (false, left) => Part::Content { left },
@@ -181,4 +177,75 @@ fn content(left: &mut u64, bytes: &[u8]) -> (usize, Step) {
     *left -= passed;
     let step = if *left == 0 { Step::Done } else { Step::More };
     (usize::try_from(passed).unwrap_or(bytes.len()), step)
+}
+
+/// The most digits of a size: those of 64 bits.
+const MOST_DIGITS: u8 = 16;
+
+/// The chunks, read up to some place.
+#[derive(Debug)]
+pub(super) struct Chunks {
+    place: Place,
+    /// The size of the current chunk, then the number of its octets to come.
+    left: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Size { digits: u8 },
+    BeforeExtension,
+    Extension,
+    SizeEnd,
+    Data,
+    DataEnd,
+    DataLineEnd,
+}
+
+impl Chunks {
+    pub(super) const fn new() -> Self {
+        Self { place: Place::Size { digits: 0 }, left: 0 }
+    }
+
+    /// The number of octets that pass, and what comes after them.
+    pub(super) fn step(&mut self, bytes: &[u8]) -> (usize, Step) {
+        let mut at = 0;
+        while let Some(&octet) = bytes.get(at) {
+            at += 1;
+            self.place = match (self.place, octet) {
+                (Place::Size { digits: 1.. } | Place::Extension, b'\r') => Place::SizeEnd,
+                (Place::Size { digits: 1.. } | Place::BeforeExtension, b';') => Place::Extension,
+                (Place::Size { digits: 1.. } | Place::BeforeExtension, b' ' | b'\t') => {
+                    Place::BeforeExtension
+                }
+                (Place::Size { digits: ..MOST_DIGITS }, _) if octet.is_ascii_hexdigit() => {
+                    self.push(octet)
+                }
+                (Place::Extension, _) if is_value(octet) => {
+                    at += value_run(&bytes[at..]);
+                    Place::Extension
+                }
+                (Place::SizeEnd, b'\n') if self.left == 0 => return (at, Step::Done),
+                (Place::SizeEnd, b'\n') => Place::Data,
+                (Place::Data, _) => {
+                    at -= 1;
+                    let there = u64::try_from(bytes.len() - at).unwrap_or(u64::MAX);
+                    let passed = self.left.min(there);
+                    self.left -= passed;
+                    at += usize::try_from(passed).unwrap_or(usize::MAX);
+                    if self.left == 0 { Place::DataEnd } else { Place::Data }
+                }
+                (Place::DataEnd, b'\r') => Place::DataLineEnd,
+                (Place::DataLineEnd, b'\n') => Place::Size { digits: 0 },
+                _ => return (at - 1, Step::Refuse(Fault::Chunk)),
+            };
+        }
+        (at, Step::More)
+    }
+
+    fn push(&mut self, digit: u8) -> Place {
+        let Place::Size { digits } = self.place else { return self.place };
+        let value = char::from(digit).to_digit(16).map_or(0, u64::from);
+        self.left = self.left << 4 | value;
+        Place::Size { digits: digits + 1 }
+    }
 }

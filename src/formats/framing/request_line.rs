@@ -11,7 +11,6 @@ use super::{
     progress::{Fault, Step},
 };
 
-/// The ends of a request line.
 const ENDS: [&[u8]; 2] = [b" HTTP/1.1\r\n", b" HTTP/1.0\r\n"];
 
 /// The methods whose target may have a fragment, in the form of [`RequestLine::method`].
@@ -24,7 +23,8 @@ pub(super) struct RequestLine {
     place: Place,
     /// The last eight octets of the method.
     method: u64,
-    is_http_1_0: bool,
+    /// Whether the client speaks HTTP/1.0; known at the end of the line.
+    pub(super) is_http_1_0: bool,
 }
 
 #[derive(Debug)]
@@ -38,11 +38,6 @@ enum Place {
 impl RequestLine {
     pub(super) const fn new() -> Self {
         Self { place: Place::Start, method: 0, is_http_1_0: false }
-    }
-
-    /// Whether the client speaks HTTP/1.0; known at the end of the line.
-    pub(super) const fn is_http_1_0(&self) -> bool {
-        self.is_http_1_0
     }
 
     /// The number of octets that pass unchanged, and what comes after them.

@@ -2,12 +2,8 @@
 
 use std::fmt;
 
+use super::plan::{About, Answer, Obstacle, Plan};
 use crate::formats::robots::{Reading, Steps, stays_in};
-
-use super::{
-    answer::{Answer, Obstacle},
-    plan::{About, Plan},
-};
 
 /// What is known of an origin by its answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +20,6 @@ pub struct Found {
     pub decode_depth: u8,
 }
 
-/// What one answer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
     Taken,

@@ -19,14 +19,12 @@
 //!
 //! May use: robots, escape. Must not know: the policy, the client, any clock.
 
-mod answer; // one answer, and the reason for none
 mod found; // what the answers say
-mod plan; // the questions
+mod plan; // the questions, and one answer
 
 pub use self::{
-    answer::{Answer, MOST_BYTES, Obstacle},
     found::Found,
-    plan::{MOST_REQUESTS, Plan},
+    plan::{Answer, MOST_BYTES, MOST_REQUESTS, Obstacle, Plan},
 };
 
 #[cfg(test)]

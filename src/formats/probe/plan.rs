@@ -1,8 +1,11 @@
-//! The questions about one page.
+//! The questions about one page, and the answers of an origin.
 
-use crate::formats::robots::{Steps, Target};
+use derive_more::Display;
 
-use super::answer::{Answer, Obstacle};
+use crate::{
+    base::escape,
+    formats::robots::{Steps, Target},
+};
 
 /// The most requests to an origin: those of a plan, and its first one again where the origin wants HTTPS.
 pub const MOST_REQUESTS: usize = 40;
@@ -15,14 +18,12 @@ pub struct Plan {
     pub(super) questions: Vec<Question>,
 }
 
-/// A target to ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Question {
     pub(super) about: About,
     pub(super) target: String,
 }
 
-/// What the answer says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
     Page,
@@ -139,11 +140,58 @@ fn steps(path: &str, folder: &str, page: &str) -> Vec<(Steps, Vec<String>)> {
     all
 }
 
-/// Letters of the other case.
 fn swapped(text: &str) -> String {
     let swap = |letter: char| match letter.is_ascii_lowercase() {
         true => letter.to_ascii_uppercase(),
         false => letter.to_ascii_lowercase(),
     };
     text.chars().map(swap).collect()
+}
+
+/// The most octets of a page.
+pub const MOST_BYTES: usize = 64 << 10;
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A response; without its body if that has more than [`MOST_BYTES`].
+    Page(u16, Option<Vec<u8>>),
+    /// None, for this reason.
+    Nothing(String),
+}
+
+/// The reason why nothing is known of an origin.
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Occurs when the page itself is not there.
+    #[display("the page answers {_0} (name one that answers 200)")]
+    Missing(u16),
+    /// Occurs when the page is too large to compare.
+    #[display("the page has more than 64 KiB (name a smaller one)")]
+    TooLarge,
+    /// Occurs when the page has another content each time.
+    #[display("the page differs each time (name a static one, such as an image)")]
+    Changing,
+    /// Occurs when the page answers for a path that does not exist.
+    #[display(
+        "a path that does not exist has the same answer (name a page whose content depends on the path)"
+    )]
+    Everywhere,
+    /// Occurs when this target is refused, or not answered.
+    #[display("stopped at {}: {_1}", escape::shown(_0))]
+    Stopped(String, String),
+    /// Occurs when no question was answered.
+    #[display("not asked yet")]
+    Unasked,
+}
+
+impl Answer {
+    /// Why a plan ends here, if it does.
+    pub(super) fn end(&self) -> Option<String> {
+        match self {
+            Self::Page(status @ (403 | 429 | 500..), _) => Some(format!("status {status}")),
+            Self::Page(..) => None,
+            Self::Nothing(why) => Some(escape::shown(why)),
+        }
+    }
 }

@@ -20,11 +20,10 @@ use std::{
 use aho_corasick::AhoCorasick;
 
 use super::{
-    limits::LEAST_BYTES,
     merge::{Merged, Side, Source, joined},
     name, normal,
     pattern::Pattern,
-    robots_txt::{Group, RobotsTxt, UserAgent},
+    robots_txt::{Group, LEAST_BYTES, RobotsTxt, UserAgent},
 };
 use crate::base::escape::push_percent;
 

@@ -1,19 +1,14 @@
 //! [`RobotsTxt`] as text: the same bytes for the same value.
 //!
-//! Lines end in LF. The header comes first, then the records outside groups, then the groups, with
-//! an empty line between blocks. Records of the whole site (`Sitemap`) at the end of the list close
-//! the file. `License` doesn't: RSL asks for it at the top.
-//!
-//! Patterns are written in printable ASCII, all else percent-encoded. The fields are public and
-//! files are foreign, so no value can break the file:
+//! Records of the whole site (`Sitemap`) at the end of the list close the file. `License` doesn't: RSL asks
+//! for it at the top. The fields are public and files are foreign, so no value can break the file:
 //!
 //! - Characters that end a line or begin a comment are percent-encoded. So is the colon in a name.
 //! - A record that would read as a line of the protocol is left out.
 //! - A group that names no crawler is left out with its rules, which would join the group above.
 //!
 //! A group without rules gets an empty `Disallow`. It has no effect, and keeps the user-agent lines
-//! of the next group apart. Many parsers forget a last group without it. Values from [`Rule::new`](super::Rule::new) and its
-//! siblings otherwise read back as they were, line numbers aside.
+//! of the next group apart. Many parsers forget a last group without it.
 
 use std::fmt;
 
@@ -81,7 +76,7 @@ fn push_line(out: &mut String, name: &str, value: &str) {
 fn comment(comment: &[String]) -> String {
     let mut out = String::new();
     for line in comment.iter().flat_map(|line| line.split(['\n', '\r'])) {
-        let line = without_breaks(line);
+        let line = line.replace(is_break, " ");
         out.push_str(format!("# {line}").trim_end());
         out.push('\n');
     }
@@ -102,9 +97,4 @@ fn name(name: &str) -> String {
 /// `text` with all characters that end a line or start a comment percent-encoded.
 fn one_line(text: &str) -> String {
     percent(text, |c| is_break(c) || c == '#')
-}
-
-/// `text` with a space in place of each character that could end a line.
-fn without_breaks(text: &str) -> String {
-    text.chars().map(|c| if is_break(c) { ' ' } else { c }).collect()
 }

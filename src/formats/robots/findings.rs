@@ -5,10 +5,10 @@
 
 use super::{
     intent::{self, Intent},
-    limits::{LEAST_BYTES, MAX_FINDINGS},
     line_kind::{self, GOOGLE_LINE, LineKind},
     name,
     other_record::{self, Record},
+    robots_txt::{LEAST_BYTES, MAX_FINDINGS},
     rule::Directive,
 };
 use crate::base::{diagnostic::Diagnostic, escape::shown};
@@ -34,10 +34,6 @@ impl Findings<'_> {
         self.kept
     }
 
-    fn add(&mut self, finding: impl FnOnce() -> Diagnostic) {
-        self.add_at(&[], finding);
-    }
-
     /// Adds a finding about a part of the current line.
     fn add_at(&mut self, part: &[u8], finding: impl FnOnce() -> Diagnostic) {
         if self.kept.len() < MAX_FINDINGS {
@@ -45,6 +41,17 @@ impl Findings<'_> {
         } else {
             self.dropped += 1;
         }
+    }
+
+    /// Adds a warning about a part of the current line, or about all of it without one.
+    fn warn(
+        &mut self,
+        part: &[u8],
+        code: &'static str,
+        help: &str,
+        message: impl FnOnce() -> String,
+    ) {
+        self.add_at(part, || Diagnostic::warning(code, message()).help(help));
     }
 
     /// The column of a part of the current line, from 1; 0 if it is none.
@@ -60,49 +67,38 @@ impl Findings<'_> {
 
     /// The file is longer than every crawler has to read. `read` octets of it are read here.
     pub(super) fn too_long(&mut self, length: usize, read: usize) {
-        self.add(|| {
-            let message = format!(
+        let help = "shorten the file: crawlers need not read more than 500 KiB (RFC 9309 §2.5)";
+        self.warn(&[], "robots.too_long", help, || {
+            format!(
                 "the file has {length} bytes; Beadle reads {read} of them, and some crawlers stop \
                  at {LEAST_BYTES}"
-            );
-            Diagnostic::warning("robots.too_long", message)
-                .help("shorten the file: crawlers need not read more than 500 KiB (RFC 9309 §2.5)")
+            )
         });
     }
 
     /// The file is UTF-16 or HTML.
     pub(super) fn kind(&mut self, file: &[u8]) {
         if file.starts_with(b"\xff\xfe") || file.starts_with(b"\xfe\xff") {
-            self.add(|| {
-                Diagnostic::warning(
-                    "robots.not_utf8",
-                    "the file begins with a UTF-16 byte order mark",
-                )
-                .help("save it as UTF-8 (RFC 9309 §2.3); no crawler finds a rule in UTF-16")
+            let help = "save it as UTF-8 (RFC 9309 §2.3); no crawler finds a rule in UTF-16";
+            self.warn(&[], "robots.not_utf8", help, || {
+                "the file begins with a UTF-16 byte order mark".to_owned()
             });
         }
         if file.trim_ascii_start().starts_with(b"<") {
-            self.add(|| {
-                let message = "the file looks like HTML, not like a robots.txt";
-                Diagnostic::warning("robots.html", message)
-                    .help("serve plain text; crawlers look for rules in HTML too")
+            let help = "serve plain text; crawlers look for rules in HTML too";
+            self.warn(&[], "robots.html", help, || {
+                "the file looks like HTML, not like a robots.txt".to_owned()
             });
         }
     }
 
-    /// A byte order mark at the start of the file.
     pub(super) fn mark(&mut self) {
-        self.add(|| {
-            Diagnostic::note(
-                "robots.byte_order_mark",
-                "the byte order mark at the start of the file is skipped",
-            )
-        });
+        let message = "the byte order mark at the start of the file is skipped";
+        self.add_at(&[], || Diagnostic::note("robots.byte_order_mark", message));
     }
 
-    /// A line longer than Google reads.
     pub(super) fn long_line(&mut self, length: usize) {
-        self.add(|| {
+        self.add_at(&[], || {
             let message =
                 format!("the line has {length} bytes; Google reads the first {GOOGLE_LINE}");
             Diagnostic::warning("robots.long_line", message)
@@ -111,33 +107,27 @@ impl Findings<'_> {
 
     /// A line that no reader reads as a record.
     pub(super) fn no_record(&mut self, content: &[u8]) {
-        self.add_at(content, || {
-            let message = format!("'{}' is not a record", shown(content));
-            Diagnostic::warning("robots.no_colon", message)
-                .help("write 'name: value', or '#' before a comment")
+        let help = "write 'name: value', or '#' before a comment";
+        self.warn(content, "robots.no_colon", help, || {
+            format!("'{}' is not a record", shown(content))
         });
     }
 
     /// A line without a colon that Google reads nevertheless.
     pub(super) fn no_colon(&mut self, content: &[u8], name: &[u8]) {
-        self.add_at(content, || {
+        self.warn(content, "robots.no_colon", "write the colon", || {
             let (content, name) = (shown(content), shown(name));
-            let message =
-                format!("'{content}' has no colon; RFC 9309 ignores it, Google reads '{name}:'");
-            Diagnostic::warning("robots.no_colon", message).help("write the colon")
+            format!("'{content}' has no colon; RFC 9309 ignores it, Google reads '{name}:'")
         });
     }
 
     /// A line that Google reads as a rule or a user-agent line and RFC 9309 doesn't, or the reverse.
     pub(super) fn spelling(&mut self, name: &[u8], strict: LineKind, google: LineKind) {
         let Some(read) = google.name().filter(|_| strict != google) else { return };
-        self.add_at(name, || {
+        let help = "spell it as RFC 9309 does: user-agent, allow, disallow";
+        self.warn(name, "robots.misspelt", help, || {
             let name = shown(name);
-            let message = format!(
-                "RFC 9309 ignores '{name}' as an unknown record; Google reads it as '{read}'"
-            );
-            Diagnostic::warning("robots.misspelt", message)
-                .help("spell it as RFC 9309 does: user-agent, allow, disallow")
+            format!("RFC 9309 ignores '{name}' as an unknown record; Google reads it as '{read}'")
         });
     }
 
@@ -182,27 +172,23 @@ impl Findings<'_> {
         });
     }
 
-    /// A rule before the first group.
     pub(super) fn no_group(&mut self, directive: Directive, value: &[u8]) {
-        self.add_at(value, || {
+        self.warn(value, "robots.no_group", "write a user-agent line above it", || {
             let (name, value) = (directive.as_str(), shown(value));
-            let message = format!("'{name}: {value}' stands before any group and is ignored");
-            Diagnostic::warning("robots.no_group", message).help("write a user-agent line above it")
+            format!("'{name}: {value}' stands before any group and is ignored")
         });
     }
 
     /// A rule with control characters, which is ignored.
     pub(super) fn dropped_rule(&mut self, value: &[u8]) {
-        self.add_at(value, || {
+        let help = "percent-encode them, as in '%09'";
+        self.warn(value, "robots.control_character", help, || {
             let google = match memchr::memchr(0, value) {
                 Some(_) => ", and Google reads it up to the NUL",
                 None => "",
             };
             let shown = shown(value);
-            let message =
-                format!("'{shown}' contains control characters; the line is ignored{google}");
-            Diagnostic::warning("robots.control_character", message)
-                .help("percent-encode them, as in '%09'")
+            format!("'{shown}' contains control characters; the line is ignored{google}")
         });
     }
 
@@ -221,13 +207,12 @@ impl Findings<'_> {
                 Diagnostic::warning("robots.pattern", message).help(help)
             });
         } else if memchr::memchr(b' ', value).is_some() {
-            self.add_at(value, || {
-                let message = format!(
-                    "'{}' contains a space, which RFC 9309 doesn't allow; it is read as '%20'",
-                    shown(value)
-                );
-                Diagnostic::warning("robots.pattern", message)
-                    .help("write '%20', or '#' before a comment")
+            let help = "write '%20', or '#' before a comment";
+            self.warn(value, "robots.pattern", help, || {
+                let shown = shown(value);
+                format!(
+                    "'{shown}' contains a space, which RFC 9309 doesn't allow; it is read as '%20'"
+                )
             });
         }
     }
@@ -245,11 +230,9 @@ impl Findings<'_> {
     /// line (§3).
     pub(super) fn encoding(&mut self, value: &[u8]) {
         if std::str::from_utf8(value).is_err() {
-            self.add_at(value, || {
-                let message =
-                    format!("'{}' is not UTF-8; its octets are compared as they are", shown(value));
-                Diagnostic::warning("robots.not_utf8", message)
-                    .help("save the file as UTF-8, or percent-encode the octets outside ASCII")
+            let help = "save the file as UTF-8, or percent-encode the octets outside ASCII";
+            self.warn(value, "robots.not_utf8", help, || {
+                format!("'{}' is not UTF-8; its octets are compared as they are", shown(value))
             });
         }
     }
@@ -258,29 +241,25 @@ impl Findings<'_> {
     pub(super) fn record(&mut self, name: &[u8], value: &[u8], record: &Record, in_group: bool) {
         let unmarked = name.strip_prefix(line_kind::BYTE_ORDER_MARK).unwrap_or(name);
         if LineKind::of(unmarked) != LineKind::Other {
-            self.add_at(name, || {
-                let message = "a byte order mark inside the file hides this line";
-                Diagnostic::warning("robots.byte_order_mark", message)
-                    .help("remove it; it comes from joined files")
+            let help = "remove it; it comes from joined files";
+            self.warn(name, "robots.byte_order_mark", help, || {
+                "a byte order mark inside the file hides this line".to_owned()
             });
         }
         let whole = || [name, b":", value].concat();
         if name.is_empty() {
             self.no_record(self.text.trim_ascii());
         } else if other_record::lacks_colon(name) {
-            self.add_at(name, || {
-                let message = format!("'{}' has no colon after its name", shown(whole()));
-                Diagnostic::warning("robots.no_colon", message).help("write the colon")
+            self.warn(name, "robots.no_colon", "write the colon", || {
+                format!("'{}' has no colon after its name", shown(whole()))
             });
         } else if let Some(finding) = record.check(in_group) {
             let is_value = finding.code == "robots.record_value";
             self.add_at(if is_value { value } else { name }, || finding);
         }
         if [&*record.name, &*record.value].iter().any(|text| text.contains(line_kind::is_break)) {
-            self.add_at(name, || {
-                let message =
-                    format!("the record '{}' contains control characters", shown(whole()));
-                Diagnostic::warning("robots.control_character", message).help("remove them")
+            self.warn(name, "robots.control_character", "remove them", || {
+                format!("the record '{}' contains control characters", shown(whole()))
             });
         }
         if std::str::from_utf8(name).is_err() {

@@ -52,10 +52,7 @@ pub fn corrected(text: &str) -> Option<String> {
     }
     match intent(text) {
         Some(Intent::Regex(patterns) | Intent::List(patterns)) => {
-            match <[String; 1]>::try_from(patterns) {
-                Ok([only]) => Some(only),
-                Err(_) => None,
-            }
+            <[String; 1]>::try_from(patterns).ok().map(|[only]| only)
         }
         None => match (text.split_once("://"), text.strip_prefix('?'), text.split_once('/')) {
             (Some((_, rest)), ..) => Some(rest.find('/').map_or("/", |at| &rest[at..]).to_owned()),

@@ -1,16 +1,11 @@
-//! The kind of a line, by its name: in RFC 9309, and in Google's parser.
-//!
-//! The RFC has three names and compares them whole, without case (§2.2). Every other line is an
-//! "other record" (§2.2.4). google/robotstxt differs: the beginning of a name is enough, and
-//! frequent misspellings count. It cuts a crawler's name at the first octet that is no letter, `_`
-//! or `-`. An allow rule for an index page also allows the directory.
+//! The kind of a line, by its name: in RFC 9309, which compares it whole (§2.2), and in Google's parser, for
+//! which the beginning of a name is enough, and frequent misspellings count.
 
 use super::{normal, rule::Directive};
 
 /// How much of a line Google's parser reads, in octets.
 pub(super) const GOOGLE_LINE: usize = 8 * 2083 - 1;
 
-/// The byte order mark of UTF-8.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +80,6 @@ pub(super) fn google_index_directory(directive: Directive, value: &[u8]) -> Opti
     page.starts_with(b"/index.htm").then(|| normal::text(directory) + "/$")
 }
 
-/// The white space of the grammar, `WS`.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }

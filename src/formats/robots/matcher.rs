@@ -1,35 +1,23 @@
-//! A robots.txt compiled for judging: crawler, group, rule, verdict (§2.2.1, §2.2.2).
+//! A robots.txt compiled for judging: crawler, group, rule, verdict (§2.2.1, §2.2.2), as the doc of the room
+//! says.
 //!
-//! **Group.** All groups that name the crawler's product token count as one ([`Matcher::group`]).
-//! `name` defines which lines name it. If no group names the crawler, the groups for `*` apply,
-//! merged as well ([`Matcher::star`]). Without those, everything is allowed. A group that names the
-//! crawler replaces those for `*` even if it has no rules.
+//! A [`Target`] is judged by its letter, with dot segments resolved. If that is allowed, the path as sent and
+//! each form that an origin may see is judged, and the first disallowed form decides. If there are more
+//! forms than are made, the first disallow rule decides.
 //!
-//! **Rule.** Of the rules that match, the one with the most octets decides. Of equally long ones
-//! an allow rule decides, of equal ones the first in the file. A path that no rule matches is
-//! allowed; an empty pattern matches nothing. `/robots.txt` is always allowed, with any query.
-//!
-//! **Form.** A [`Target`] is judged by its letter, with dot segments resolved. If that is allowed, the
-//! path as sent and each form that an origin may see is judged, and the first disallowed form
-//! decides. If there are more forms than are made, the first disallow rule decides.
-//!
-//! **Cost.** Groups with the same names are compiled into one set of rules (`rule_set`). A verdict
-//! takes no lock and usually allocates nothing.
+//! Groups with the same names are compiled into one set of rules (`rule_set`). A verdict takes no lock and
+//! usually allocates nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     evasion::{View, mark_all, release},
-    group_index::GroupIndex,
-    name,
-    name_map::{NameKey, NameMap},
-    pace_record::PaceRecord,
+    name::{self, GroupIndex, NameKey, NameMap},
+    pace_record::{PaceRecord, Usage},
     path::{Target, is_robots_txt},
     robots_txt::{Group, RobotsTxt},
-    rule::{Directive, Rule},
+    rule::{Access, Directive, Explanation, Form, Rule, Verdict},
     rule_set::{Ranked, RuleSet, precedence},
-    usage_record::Usage,
-    verdict::{Access, Explanation, Form, Verdict},
 };
 use crate::formats::usage::Carrier;
 
@@ -124,7 +112,6 @@ impl Matcher {
         self.listed.find(name).next().copied()
     }
 
-    /// Whether any user-agent line has a list.
     pub(crate) fn has_lists(&self) -> bool {
         !self.listed.is_empty()
     }
@@ -166,7 +153,6 @@ impl Matcher {
         PaceRecord::strictest(self.sets_of(scope).flat_map(|set| &set.paces), minute_of_day)
     }
 
-    /// Whether any group sets a pace.
     pub(crate) fn sets_pace(&self) -> bool {
         self.sets.iter().any(|set| !set.paces.is_empty())
     }
@@ -219,7 +205,8 @@ impl Matcher {
     fn verdict_of(&self, scope: Scope, path: &[u8]) -> Verdict<'_> {
         let best = self.best(scope, View::default(), path);
         let rule = best.map(|ranked| &ranked.rule);
-        Verdict { access: access_by(rule), rule, form: Form::Letter }
+        let access = rule.map_or(Access::Allow, |rule| rule.directive);
+        Verdict { access, rule, form: Form::Letter }
     }
 
     /// The verdict with all rules that match. Tries each rule of the scope, so it is not for the
@@ -253,7 +240,7 @@ impl Matcher {
         if judged.access == Access::Disallow {
             return None;
         }
-        let letter = match target.has_dots() {
+        let letter = match target.resolved.is_some() {
             true => self.verdict_letter(scope, target),
             false => *judged,
         };
@@ -345,13 +332,6 @@ fn listed(robots: &RobotsTxt, index: &GroupIndex) -> BTreeMap<String, Vec<usize>
         listed.entry(name.to_ascii_lowercase()).or_insert_with(own).push(number);
     }
     listed
-}
-
-fn access_by(rule: Option<&Rule>) -> Access {
-    match rule.map(|rule| rule.directive) {
-        Some(Directive::Disallow) => Access::Disallow,
-        Some(Directive::Allow) | None => Access::Allow,
-    }
 }
 
 /// Whether the rules for `*` disallow the pages that no rule mentions. An `Allow: /$` beside

@@ -27,17 +27,15 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{
     emit::closes,
-    group_index::{GroupIndex, GroupList},
-    limits::{LEAST_BYTES, whole_lines},
-    name, normal,
+    name::{self, GroupIndex, GroupList},
+    normal,
     other_record::Record,
     parse::parse,
-    robots_txt::{Group, RobotsTxt, UserAgent},
+    robots_txt::{Group, LEAST_BYTES, RobotsTxt, UserAgent, whole_lines},
     rule::Directive,
 };
 use crate::base::{diagnostic::Diagnostic, text::lines};
 
-/// The line about the merge in the header.
 const HEADER: &str = "Merged with the origin's own robots.txt.";
 /// How exactly [`merge_beginning`] searches, in octets.
 const PRECISION: usize = 1024;
@@ -131,7 +129,6 @@ struct Block {
     user_agents: Vec<UserAgent>,
 }
 
-/// The input of a merge.
 struct Sides<'a> {
     base: &'a RobotsTxt,
     own: &'a RobotsTxt,
@@ -160,7 +157,6 @@ impl<'a> Sides<'a> {
         Ok(merged)
     }
 
-    /// The groups for `*`.
     fn star(&self) -> Parts {
         self.join(self.own_index.star(), self.base_index.star())
     }
@@ -361,7 +357,6 @@ impl Room {
     }
 }
 
-/// The name of a record for comparisons.
 fn key(record: &Record) -> String {
     record.name.to_ascii_lowercase()
 }

@@ -113,12 +113,10 @@
 // The values.
 mod inclusion; // All or some of the paths of a pattern within another.
 mod intent; // A regular expression or a list in the place of a pattern.
-mod limits; // How much is read.
-mod origin_file; // The file of an origin: unknown, absent or present.
 mod other_record; // An other record, and the forms of its value.
 pub mod pattern; // A path pattern.
-mod robots_txt; // The file, its groups and user-agent lines.
-mod rule; // An allow or disallow line.
+mod robots_txt; // The file, its groups and user-agent lines; how much is read.
+mod rule; // An allow or disallow line; the answer and the rule that decided.
 
 // Reading and writing.
 mod emit; // The file as text.
@@ -129,18 +127,13 @@ mod parse; // Bytes to a file.
 
 // Judging.
 mod evasion; // The forms that an origin may make of a path.
-mod folder; // Targets that stay in a folder.
-mod group_index; // The groups that name each crawler.
 mod matcher; // The file compiled: scopes and verdicts.
-mod name; // The forms of a name in a user-agent line.
-mod name_map; // Values by name.
+mod name; // The forms of a name in a user-agent line, and the groups that name each crawler.
 mod pace; // The values of Crawl-delay and Request-rate.
-mod pace_record; // The records that set a group's pace.
-pub mod path; // The path of a request.
+mod pace_record; // The records that set a group's pace, or state preferences about use.
+pub mod path; // The path of a request, and whether it stays in a folder.
 mod rule_set; // The rules of groups with the same names, compiled.
 mod trie; // The rules without wildcards, as a tree.
-mod usage_record; // The records that state preferences about use.
-mod verdict; // The answer and the rule that decided.
 mod windows; // The rules with wildcards, as an index.
 
 // Two files and more.
@@ -153,25 +146,22 @@ mod tests;
 
 pub use arrange::{arrange, normal_text};
 pub use evasion::{MAX_FORMS, MAX_OCTETS, Reading, Steps};
-pub use folder::stays_in;
-pub use group_index::{GroupIndex, GroupList};
 pub use inclusion::Sample;
 pub use intent::{BEGIN, Intent, NO_REGEX, corrected, intent};
-pub use limits::{LEAST_BYTES, MAX_BYTES, MAX_FINDINGS, whole_lines};
 pub use matcher::{Matcher, Scope, closes_everything};
 pub use merge::{Merged, Side, Source, merge, merge_beginning};
 #[cfg(test)]
 pub(crate) use name::forms as name_forms;
+pub use name::{GroupIndex, GroupList};
 pub use normal::{ascii, is_decoded};
-pub use origin_file::OriginFile;
 pub use other_record::{Record, has_known_line};
 pub use overlap::{Files, Overlap};
 pub use pace::{Pace, Span};
-pub use pace_record::PaceRecord;
+pub use pace_record::{PaceRecord, Usage, UsageRecord};
 pub use parse::{ReadOptions, parse, parse_with};
-pub use path::{Target, origin_form};
+pub use path::{Target, origin_form, stays_in};
 pub use pattern::{Pattern, Symbol};
-pub use robots_txt::{Group, RobotsTxt, UserAgent};
-pub use rule::{Directive, Rule};
-pub use usage_record::{Usage, UsageRecord};
-pub use verdict::{Access, Explanation, Form, Match, Verdict};
+pub use robots_txt::{
+    Group, LEAST_BYTES, MAX_BYTES, MAX_FINDINGS, OriginFile, RobotsTxt, UserAgent, whole_lines,
+};
+pub use rule::{Access, Directive, Explanation, Form, Match, Rule, Verdict};

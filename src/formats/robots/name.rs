@@ -1,28 +1,18 @@
-//! The crawler that a user-agent line names (§2.2.1).
+//! The crawler that a user-agent line names (§2.2.1), and values by such names.
 //!
 //! In the RFC the value equals the product token, without regard to case, or it is `*`. A quarter of
-//! the lines in live files have other values: versions (`FooBot/1.2`, `Brightbot 1.0`), digits and
-//! dots (`MJ12bot`, `Mail.RU_Bot`), words (`Sogou web spider`), stars (`Googlebot*`). They are
-//! compared in up to three forms. A crawler obeys the lines that name it in the first form that any
-//! line has:
-//!
-//! 1. the whole value, cut at `/`;
-//! 2. the value without a version after a space (`Brightbot 1.0` names Brightbot);
-//! 3. its leading letters, `_` and `-`, unless the rest may be a part of the name: a letter or digit
-//!    before any `(`, `[`, `;` or `*`. `FooBot (news)` names FooBot. `MJ12bot` does not name MJ,
-//!    `foo bar` not foo, `panscient.com` not panscient, and a list `One, Two` names no crawler.
-//!
-//! An empty form names no crawler. A value with control characters names no crawler in any form
-//! (§3). A URL has one form, itself.
+//! the lines in live files have other values: versions, digits and dots (`Mail.RU_Bot`), words, stars
+//! (`Googlebot*`). They are compared in up to three forms, as the doc of the room says. `FooBot (news)`
+//! names FooBot. `MJ12bot` does not name MJ, `foo bar` not foo, `panscient.com` not panscient. An empty
+//! form names no crawler, nor does a value with control characters (§3). A URL has one form, itself.
 
-use std::cmp::Ordering;
+use std::{array, cmp::Ordering, collections::BTreeMap, ops::Range};
 
-use super::line_kind::is_break;
+use super::{line_kind::is_break, robots_txt::Group};
 
 /// The white space of the grammar; any other, such as U+00A0, is a part of the name.
 pub(super) const SPACE: [char; 2] = [' ', '\t'];
 
-/// How many forms a name has.
 pub(super) const FORMS: usize = 3;
 
 /// Whether the value is `*`, or `*` and a space and anything but control characters.
@@ -68,7 +58,7 @@ pub(super) fn listed(value: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Compares `key`, which is in lower case, with `name` in any case.
-pub(super) fn compare(key: &str, name: &str) -> Ordering {
+fn compare(key: &str, name: &str) -> Ordering {
     key.bytes().cmp(name.bytes().map(|b| b.to_ascii_lowercase()))
 }
 
@@ -86,6 +76,177 @@ fn without_version(whole: &str) -> Option<&str> {
 fn continues_name(rest: &str) -> bool {
     let glued = rest.split(['(', '[', ';', '*']).next().unwrap_or_default();
     glued.bytes().any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())
+}
+
+/// One form of a name. Ordered by form, then by name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct NameKey {
+    /// The place of the form in [`forms`]; 0 is the whole name.
+    pub(super) form: usize,
+    /// The name in lower case.
+    pub(super) name: Box<str>,
+}
+
+/// Values by name. Several forms of a name can lead to one value.
+#[derive(Clone, Debug)]
+pub(super) struct NameMap<T> {
+    rows: Vec<(NameKey, T)>,
+    /// The rows of each form. Most files have none but those of whole names.
+    of_form: [Range<usize>; FORMS],
+    /// A bit for each first octet of a name. All forms of a name begin with the same octet, so a
+    /// small map rejects most names at once.
+    starts: [u64; 4],
+}
+
+impl<T> NameMap<T> {
+    pub(super) fn new(rows: BTreeMap<NameKey, T>) -> Self {
+        let mut starts = [0; 4];
+        for first in rows.keys().filter_map(|key| key.name.bytes().next()) {
+            starts[usize::from(first / 64)] |= 1 << (first % 64);
+        }
+        let rows: Vec<_> = rows.into_iter().collect();
+        let before = |form| rows.partition_point(|(key, _): &(NameKey, T)| key.form < form);
+        let of_form = array::from_fn(|form| before(form)..before(form + 1));
+        Self { rows, of_form, starts }
+    }
+
+    /// The values for the crawler `name`: a product token in any case, with or without a version
+    /// or a remark. Ordered by the form of `name`, the most faithful first; then by the form in
+    /// the map.
+    pub(super) fn find(&self, name: &str) -> impl Iterator<Item = &T> {
+        let forms = if self.may_have(name) { forms(name) } else { [None; FORMS] };
+        let own = forms.into_iter().flatten();
+        own.flat_map(|own| self.of_form.iter().map(move |rows| (rows, own))).filter_map(
+            |(rows, own)| {
+                let rows = self.rows.get(rows.clone())?;
+                let at = rows.binary_search_by(|(key, _)| compare(&key.name, own)).ok()?;
+                rows.get(at).map(|(_, value)| value)
+            },
+        )
+    }
+
+    fn may_have(&self, name: &str) -> bool {
+        let first = name.trim_start_matches(SPACE).bytes().next();
+        first.is_some_and(|first| {
+            let first = first.to_ascii_lowercase();
+            self.starts[usize::from(first / 64)] >> (first % 64) & 1 == 1
+        })
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&NameKey, &T)> {
+        self.rows.iter().map(|(key, value)| (key, value))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+/// Groups of a file, ascending. Valid for the [`GroupIndex`] that returned it; equal if the groups
+/// are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupList(usize);
+
+/// The names of a file with the groups that each leads to.
+#[derive(Debug)]
+pub struct GroupIndex {
+    names: NameMap<Named>,
+    star: Option<GroupList>,
+    lists: Vec<Vec<usize>>,
+}
+
+/// A name in one of its forms.
+#[derive(Debug)]
+struct Named {
+    /// The spelling in the first line that has it.
+    spelling: String,
+    groups: GroupList,
+}
+
+impl GroupIndex {
+    /// The index of `groups`.
+    pub fn new(groups: &[Group]) -> Self {
+        let mut named: BTreeMap<NameKey, (&str, Vec<usize>)> = BTreeMap::new();
+        let mut star = Vec::new();
+        for (number, group) in groups.iter().enumerate() {
+            for user_agent in &group.user_agents {
+                let value = user_agent.name.trim_matches(SPACE);
+                if is_star(value) {
+                    push_new(&mut star, number);
+                }
+                for (form, name) in forms(value).into_iter().enumerate() {
+                    let Some(name) = name else { continue };
+                    let key = NameKey { form, name: name.to_ascii_lowercase().into() };
+                    let (_, list) = named.entry(key).or_insert_with(|| (name, Vec::new()));
+                    push_new(list, number);
+                }
+            }
+        }
+        let mut lists = Lists::default();
+        let star = (!star.is_empty()).then(|| lists.add(star));
+        let named = named.into_iter().map(|(key, (spelling, list))| {
+            (key, Named { spelling: spelling.to_owned(), groups: lists.add(list) })
+        });
+        let names = NameMap::new(named.collect());
+        Self { names, star, lists: lists.lists }
+    }
+
+    /// The groups that name the crawler `name`, in the first form that any line has. Never those
+    /// for `*`.
+    pub fn named(&self, name: &str) -> Option<GroupList> {
+        self.names.find(name).next().map(|named| named.groups)
+    }
+
+    /// The groups for `*`.
+    pub const fn star(&self) -> Option<GroupList> {
+        self.star
+    }
+
+    /// The groups that the crawler `name` obeys: those that name it, or else those for `*`.
+    pub(crate) fn obeyed(&self, name: &str) -> Option<GroupList> {
+        self.named(name).or(self.star)
+    }
+
+    /// The numbers of the groups.
+    pub fn groups(&self, list: GroupList) -> &[usize] {
+        self.lists.get(list.0).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Each form of each name with its groups, ordered by key; without `*`.
+    pub(super) fn keys(&self) -> impl Iterator<Item = (&NameKey, GroupList)> {
+        self.names.iter().map(|(key, named)| (key, named.groups))
+    }
+
+    /// Each form of each name in its first spelling; without `*`. A name that is whole in one line
+    /// and a part in another comes once for each form.
+    pub fn spellings(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|(_, named)| named.spelling.as_str())
+    }
+}
+
+/// The lists so far, each once.
+#[derive(Default)]
+struct Lists {
+    lists: Vec<Vec<usize>>,
+    known: BTreeMap<Vec<usize>, GroupList>,
+}
+
+impl Lists {
+    fn add(&mut self, list: Vec<usize>) -> GroupList {
+        if let Some(known) = self.known.get(&list) {
+            return *known;
+        }
+        let added = GroupList(self.lists.len());
+        self.lists.push(list.clone());
+        self.known.insert(list, added);
+        added
+    }
+}
+
+fn push_new(list: &mut Vec<usize>, number: usize) {
+    if list.last() != Some(&number) {
+        list.push(number);
+    }
 }
 
 #[cfg(test)]
@@ -150,5 +311,26 @@ mod tests {
             "a name with control characters names no crawler"
         );
         assert!(!is_star("*bot") && !is_star("**") && !is_star("") && !is_star("bot*"));
+    }
+}
+
+#[cfg(test)]
+mod group_index_tests {
+    use super::*;
+
+    #[test]
+    fn equal_groups_have_one_list() {
+        let text = "User-agent: A\nUser-agent: * all\nAllow: /\nUser-agent: b/1.0\nAllow: /\n\
+                    User-agent: a\nUser-agent: B 2.0\nUser-agent: c\nAllow: /\n";
+        let index = GroupIndex::new(&crate::formats::robots::parse(text.as_bytes()).0.groups);
+        let groups = |name: &str| index.named(name).map(|list| index.groups(list).to_vec());
+        assert_eq!(groups("a"), Some(vec![0, 2]));
+        assert_eq!(groups("B"), Some(vec![1]), "the whole name goes before one without version");
+        assert_eq!(groups("b 2.0"), Some(vec![2]));
+        assert_eq!(index.named("B 2.0"), index.named("C"));
+        assert_eq!(groups("*"), None);
+        assert_eq!(index.obeyed("stranger"), index.star());
+        let names: Vec<_> = index.spellings().collect();
+        assert_eq!(names, ["A", "b", "B 2.0", "c", "B"]);
     }
 }

@@ -1,14 +1,8 @@
-//! The normal form of octets, in which rules and request targets are compared (§2.2.2).
+//! The normal form of octets, in which rules and request targets are compared (§2.2.2; RFC 3986 §2.3).
 //!
-//! - `%XX` of an unreserved character (`ALPHA DIGIT - . _ ~`, RFC 3986 §2.3) is decoded, once.
-//! - `%2A` and `%24` are decoded to `*` and `$`. In a target these are ordinary octets; from a rule
-//!   the wildcard and the end mark were removed before (§2.2.3).
-//! - Any other `%XX` stays encoded, its hex digits in upper case. Reserved characters are
-//!   therefore distinct from their encoded form: `%2F` is not `/`.
-//! - Octets from 0x80, control octets, the space and ``" < > \ ^ ` { | }`` are encoded.
-//! - A `%` without two hex digits after it stands for itself.
-//!
-//! The result is printable ASCII. UTF-8 plays no part: invalid sequences are octets like others.
+//! Here `%2A` and `%24` are decoded to `*` and `$`. In a target these are ordinary octets; from a rule the
+//! wildcard and the end mark were removed before (§2.2.3). The result is printable ASCII. UTF-8 plays no
+//! part: invalid sequences are octets like others.
 
 use std::borrow::Cow;
 
@@ -91,7 +85,6 @@ pub(super) const fn is_plain(octet: u8) -> bool {
         && !matches!(octet, b'"' | b'%' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}')
 }
 
-/// A percent-encoded octet.
 struct Escape {
     octet: u8,
     /// Whether both hex digits are upper case, or no letters.

@@ -152,8 +152,12 @@ impl Record {
     }
 
     fn known(&self) -> Option<&'static Known> {
-        KNOWN.iter().find(|known| self.name.eq_ignore_ascii_case(known.name))
+        known_as(self.name.as_bytes())
     }
+}
+
+fn known_as(name: &[u8]) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| name.eq_ignore_ascii_case(known.name.as_bytes()))
 }
 
 /// Whether any line of a text has a name that some crawler knows: of the protocol or of a record.
@@ -161,8 +165,7 @@ pub fn has_known_line(text: &[u8]) -> bool {
     let has_known_name = |line: &[u8]| {
         let colon = memchr::memchr(b':', line);
         let name = trimmed(colon.and_then(|at| line.get(..at)).unwrap_or_default());
-        line_kind::is_protocol_name(name)
-            || KNOWN.iter().any(|known| name.eq_ignore_ascii_case(known.name.as_bytes()))
+        line_kind::is_protocol_name(name) || known_as(name).is_some()
     };
     lines(text).any(has_known_name)
 }
@@ -172,8 +175,7 @@ pub fn has_known_line(text: &[u8]) -> bool {
 pub(super) fn lacks_colon(name: &[u8]) -> bool {
     let mut words = name.split(|octet| line_kind::is_space(*octet));
     let first = words.next().unwrap_or_default();
-    words.next().is_some()
-        && KNOWN.iter().any(|known| first.eq_ignore_ascii_case(known.name.as_bytes()))
+    words.next().is_some() && known_as(first).is_some()
 }
 
 fn any(_: &str) -> bool {

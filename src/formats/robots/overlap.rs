@@ -15,7 +15,7 @@ use std::{
 
 use super::{
     matcher::{Matcher, Scope},
-    name_map::{NameKey, NameMap},
+    name::{NameKey, NameMap},
     rule::{Directive, Rule},
 };
 
@@ -48,17 +48,9 @@ pub struct Files(u64);
 struct Shared {
     /// The older files that may allow a path whatever rule disallows it.
     open: Files,
-    /// The newer file's disallow rules that older files lack, by ascending line.
-    added: Vec<Added>,
-}
-
-/// A disallow rule that some older files lack.
-#[derive(Debug)]
-struct Added {
-    /// The line of the rule in the newer file.
-    line: u32,
-    /// The older files that lack it.
-    files: Files,
+    /// The lines of the newer file's disallow rules that older files lack, ascending, each with these
+    /// files.
+    added: Vec<(u32, Files)>,
 }
 
 /// The sets of a scope; `None` if a file has no such scope.
@@ -89,17 +81,15 @@ impl Overlap {
                 }
             }
         }
+        let listing = (0..).zip(older).filter(|(_, file)| file.has_lists());
         let mut overlap = Self {
             older: older.len(),
             scopes: vec![0; newer.scope_count()],
             shared: Vec::new(),
             in_older,
             gone: NameMap::new(gone),
-            listing: Files::default(),
+            listing: Files::of(listing.map(|(place, _)| place)),
         };
-        let listing = (0..).zip(older).filter(|(_, file)| file.has_lists());
-        overlap.listing =
-            listing.map(|(place, _)| Files::only(place)).fold(Files::default(), BitOr::bitor);
         overlap.compare(newer, older);
         overlap
     }
@@ -137,9 +127,9 @@ impl Overlap {
     pub fn in_doubt(&self, newer: Scope, rule: &Rule) -> Files {
         let shared = self.scopes.get(newer.number()).and_then(|&number| self.shared.get(number));
         let Some(shared) = shared else { return self.all() };
-        let at = shared.added.binary_search_by_key(&rule.line, |added| added.line);
+        let at = shared.added.binary_search_by_key(&rule.line, |(line, _)| *line);
         let added = at.ok().and_then(|at| shared.added.get(at));
-        shared.open | added.map_or(Files(0), |added| added.files)
+        shared.open | added.map_or(Files(0), |(_, files)| *files)
     }
 
     /// The older files with groups for one of these names of a crawler, if the newer file has none
@@ -154,7 +144,7 @@ impl Overlap {
 
     /// All older files.
     pub fn all(&self) -> Files {
-        (0..self.older).map(Files::only).fold(Files::default(), BitOr::bitor)
+        Files::of(0..self.older)
     }
 }
 
@@ -183,7 +173,7 @@ impl Shared {
                 }),
             }
         }
-        shared.added = added.into_iter().map(|(line, files)| Added { line, files }).collect();
+        shared.added = added.into_iter().collect();
         shared
     }
 }
@@ -191,6 +181,10 @@ impl Shared {
 impl Files {
     const fn only(place: usize) -> Self {
         Self(1 << place)
+    }
+
+    fn of(places: impl Iterator<Item = usize>) -> Self {
+        places.map(Self::only).fold(Self::default(), BitOr::bitor)
     }
 
     /// Whether the set is empty.

@@ -10,7 +10,9 @@
 //! A delay of 0 is valid and asks for no pace. A pace of more than a thousand requests a second is
 //! none, one of less than a request a day counts as a request a day.
 
-use std::{cmp::Reverse, fmt, time::Duration};
+use std::{cmp::Reverse, time::Duration};
+
+use derive_more::Display;
 
 /// The longest time for one request. A longer one is shortened to it.
 const LONGEST: Duration = Duration::from_secs(86_400);
@@ -18,7 +20,8 @@ const LONGEST: Duration = Duration::from_secs(86_400);
 const SHORTEST: Duration = Duration::from_millis(1);
 
 /// A number of requests, at least one, in a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Hash)]
+#[display("{requests} request{} every {} s", if *requests == 1 { "" } else { "s" }, per.as_secs_f64())]
 pub struct Pace {
     requests: u32,
     per: Duration,
@@ -70,13 +73,6 @@ impl Pace {
     /// The greater, the stricter: the time for one request, and of equal ones, fewer requests at once.
     fn strictness(self) -> (Duration, Reverse<u32>) {
         (self.interval(), Reverse(self.requests))
-    }
-}
-
-impl fmt::Display for Pace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = if self.requests == 1 { "request" } else { "requests" };
-        write!(f, "{} {word} every {} s", self.requests, self.per.as_secs_f64())
     }
 }
 

@@ -1,27 +1,13 @@
-//! The parser: bytes to [`RobotsTxt`] (§2.2). It never fails.
+//! The parser: bytes to [`RobotsTxt`] (§2.2), by the grammar in the doc of the room. It never fails.
 //!
-//! - **Lines** end in CR, LF or CRLF and nothing else: NEL and U+2028 are text. `#` starts a
-//!   comment. A byte order mark at the start is skipped.
-//! - **A line** is `name *WS ":" *WS value`. White space around it (space and tab) and the case of
-//!   the name are ignored. `user-agent`, `allow` and `disallow` are the protocol. Any other name is
-//!   an other record, which never ends a group or a list of user-agent lines (§2.2.4).
-//! - **Groups**: consecutive user-agent lines open one group; empty lines and other records between
-//!   them don't count. The first user-agent line after a rule opens the next group (§2.1). Rules
-//!   before the first group are ignored (§2.2.2).
-//! - **Octets**: a rule with control octets is dropped (`UTF8-char-noctl`). Octets that are not
-//!   UTF-8 are compared as octets.
-//! - **Limits**: of a longer file, the lines that end within [`MAX_BYTES`] are read, so no rule is
-//!   read in part (§2.5). [`MAX_FINDINGS`](super::MAX_FINDINGS) findings are kept.
-//!
-//! [`ReadOptions::lenient`] follows Google's parser where the two differ.
+//! Of a longer file, the lines that end within [`MAX_BYTES`] are read, so no rule is read in part (§2.5).
 
 use super::{
     findings::Findings,
-    limits::{LEAST_BYTES, MAX_BYTES, whole_lines},
     line_kind::{self, BYTE_ORDER_MARK, GOOGLE_LINE, LineKind, is_space},
     normal,
     other_record::{LIMIT, Record},
-    robots_txt::{Group, RobotsTxt, UserAgent},
+    robots_txt::{Group, LEAST_BYTES, MAX_BYTES, RobotsTxt, UserAgent, whole_lines},
     rule::{Directive, Rule},
 };
 use crate::base::{
@@ -79,7 +65,8 @@ pub fn parse_with(bytes: &[u8], options: ReadOptions) -> (RobotsTxt, Vec<Diagnos
         reader.findings.line += 1;
         reader.read(line);
     }
-    reader.finish()
+    reader.read_empty();
+    (reader.robots, reader.findings.into_vec())
 }
 
 /// The state of the parser between two lines.
@@ -87,7 +74,6 @@ pub fn parse_with(bytes: &[u8], options: ReadOptions) -> (RobotsTxt, Vec<Diagnos
 struct Reader<'f> {
     lenient: bool,
     robots: RobotsTxt,
-    /// The comment lines right above the current line.
     comment: Vec<String>,
     /// Whether the next user-agent line joins the current group.
     in_list: bool,
@@ -95,7 +81,6 @@ struct Reader<'f> {
 }
 
 impl<'f> Reader<'f> {
-    /// The part of the file that is read.
     fn cut<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         if bytes.len() <= LEAST_BYTES {
             return bytes;
@@ -135,7 +120,9 @@ impl<'f> Reader<'f> {
             Some(at) => {
                 let (content, comment) = line.split_at(at);
                 if trimmed(content).is_empty() {
-                    return self.read_comment(comment.get(1..).unwrap_or_default());
+                    let comment = comment.get(1..).unwrap_or_default();
+                    let comment = comment.strip_prefix(b" ").unwrap_or(comment).trim_ascii_end();
+                    return self.comment.push(String::from_utf8_lossy(comment).into_owned());
                 }
                 trimmed(content)
             }
@@ -144,15 +131,14 @@ impl<'f> Reader<'f> {
         if content.is_empty() {
             return self.read_empty();
         }
-        match self.split(content) {
-            Some((name, value)) => self.read_record(name, value),
-            None => self.end_comment(),
+        let Some((name, value)) = self.split(content) else { return self.end_comment() };
+        let (strict, google) = (LineKind::of(name), LineKind::of_google(name));
+        self.findings.spelling(name, strict, google);
+        match if self.lenient { google } else { strict } {
+            LineKind::UserAgent => self.read_user_agent(value),
+            LineKind::Rule(directive) => self.read_rule(directive, value),
+            LineKind::Other => self.read_other(name, value),
         }
-    }
-
-    fn read_comment(&mut self, comment: &[u8]) {
-        let comment = comment.strip_prefix(b" ").unwrap_or(comment);
-        self.comment.push(String::from_utf8_lossy(comment.trim_ascii_end()).into_owned());
     }
 
     /// An empty line: the comment above it belongs to the head of the file, or to nothing.
@@ -186,16 +172,6 @@ impl<'f> Reader<'f> {
         };
         self.findings.no_colon(content, name);
         if self.lenient { two } else { None }
-    }
-
-    fn read_record(&mut self, name: &[u8], value: &[u8]) {
-        let (strict, google) = (LineKind::of(name), LineKind::of_google(name));
-        self.findings.spelling(name, strict, google);
-        match if self.lenient { google } else { strict } {
-            LineKind::UserAgent => self.read_user_agent(value),
-            LineKind::Rule(directive) => self.read_rule(directive, value),
-            LineKind::Other => self.read_other(name, value),
-        }
     }
 
     fn read_user_agent(&mut self, value: &[u8]) {
@@ -254,10 +230,5 @@ impl<'f> Reader<'f> {
             Some(group) if !record.is_global() => group.records.push(record),
             _ => self.robots.records.push(record),
         }
-    }
-
-    fn finish(mut self) -> (RobotsTxt, Vec<Diagnostic>) {
-        self.read_empty();
-        (self.robots, self.findings.into_vec())
     }
 }

@@ -14,7 +14,7 @@ use std::{borrow::Cow, cell::OnceCell};
 use memchr::memmem;
 
 use super::{
-    evasion::{self, Forms, Reading, Steps},
+    evasion::{self, Forms, Reading, Steps, drop_invalid_utf8},
     normal,
     pattern::Pattern,
     rule::Rule,
@@ -29,7 +29,7 @@ pub const MAX_LENGTH: usize = 64 * 1024;
 pub struct Target<'a> {
     letter: Cow<'a, [u8]>,
     /// The letter with dot segments resolved, if it has any.
-    resolved: Option<Vec<u8>>,
+    pub(super) resolved: Option<Vec<u8>>,
     /// The letter where a `\` as sent is a slash, and one that was encoded is none.
     by_backslash: Option<Vec<u8>>,
     reading: Reading,
@@ -102,11 +102,6 @@ impl<'a> Target<'a> {
     /// The letter with dot segments resolved: what a crawler compares with the rules.
     pub fn judged(&self) -> &[u8] {
         self.resolved.as_deref().unwrap_or(&self.letter)
-    }
-
-    /// Whether the letter has dot segments.
-    pub(super) const fn has_dots(&self) -> bool {
-        self.resolved.is_some()
     }
 
     /// The target as sent, without other forms: what RFC 9309 judges.
@@ -243,6 +238,26 @@ fn is_scheme(text: &[u8]) -> bool {
         && text.iter().all(|octet| octet.is_ascii_alphanumeric() || b"+-.".contains(octet))
 }
 
+/// Whether every form of a target lies in `folder`, which ends with a slash: the target begins with
+/// it, and has nothing that an origin may read as two dots.
+pub fn stays_in(target: &[u8], folder: &str) -> bool {
+    if !target.starts_with(folder.as_bytes()) {
+        return false;
+    }
+    let target = Target::letter_of(target);
+    let path = target.letter().split(|octet| *octet == b'?').next().unwrap_or_default();
+    // One octet that is no percent sign, and nothing that only some decoders take for an escape.
+    let is_one_octet = |at: usize| match path.get(at + 1..at + 3) {
+        Some(b"25") => false,
+        Some(digits) => digits.iter().all(u8::is_ascii_hexdigit),
+        None => false,
+    };
+    // What some decoders drop may stand between two dots.
+    let mut valid = Vec::with_capacity(path.len());
+    drop_invalid_utf8(path, &mut valid);
+    memmem::find(&valid, b"..").is_none() && memchr::memchr_iter(b'%', path).all(is_one_octet)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,5 +336,64 @@ mod tests {
     fn a_long_target_is_cut() {
         let dots = "/a/..".repeat(13_200);
         assert_eq!(Target::new(dots.as_bytes()).letter().len(), MAX_LENGTH);
+    }
+}
+
+#[cfg(test)]
+mod folder_tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::formats::robots::{Reading, Steps};
+
+    #[test]
+    fn a_target_stays_in_its_folder_if_no_form_can_lead_out() {
+        for (target, stays) in [
+            ("/docs/a", true),
+            ("/docs/", true),
+            ("/docs/a//b;c/%2Fd%5C%40?u=../..&%u", true),
+            ("/docs/a.b/.c/d./%2e", true),
+            ("/docs", false),
+            ("/docsx/a", false),
+            ("//docs/a", false),
+            ("/d%6Fcs/a", false),
+            ("/docs/../a", false),
+            ("/docs/%2e%2E/a", false),
+            ("/docs/..%2Fa", false),
+            ("/docs/.%2e;/a", false),
+            ("/docs/a..b", false),
+            ("/docs/.%E9%2e;/a", false),
+            ("/docs/caf%C3%A9.html", true),
+            ("/docs/%252e%252e/a", false),
+            ("/docs/%u002e%u002e/a", false),
+            ("/docs/a%6?/../b", false),
+            ("/docs/%2>%2>/a", false),
+            ("/docs/%", false),
+        ] {
+            assert_eq!(stays_in(target.as_bytes(), "/docs/"), stays, "{target}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_form_of_a_target_that_stays_lies_in_the_folder(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "/", "//", "a", ".", ";", "%2f", "%5C", "\\", "%3b", "%2e", "%252e", "%u002e", "%6?",
+                    "%0A", "%20", "%E9", "?", "A",
+                ]),
+                0..9,
+            ),
+        ) {
+            let target = format!("/docs/{}", pieces.concat());
+            let steps = Steps::ALL.with(Steps::TRIM_DOTS);
+            let reading = Reading { case_insensitive: true, decode_depth: 3, steps };
+            let stays = stays_in(target.as_bytes(), "/docs/");
+            for form in Target::read_by(target.as_bytes(), reading).evasions() {
+                let path = form.split(|octet| *octet == b'?').next().unwrap_or_default();
+                let is_in = path == b"/docs" || path.starts_with(b"/docs/");
+                prop_assert!(!stays || is_in, "{target}: {}", form.escape_ascii());
+            }
+        }
     }
 }

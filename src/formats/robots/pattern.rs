@@ -3,12 +3,8 @@
 //! A pattern is cut at its stars into literal segments in normal form. The first segment must stand
 //! at the start of the path. Each further one is searched from the end of the one before, leftmost
 //! first, which is exact because a star matches any octets. The last segment of a pattern that ends
-//! in `$` must stand at the end. So nothing is tried twice, and no pattern is slow.
-//!
-//! - Only a `$` at the very end is the end mark. Any other stands for itself, as `%24` does.
-//! - Stars in a row are one star. A star at the end changes no match, but counts.
-//! - The specificity is the length of the normal form in octets. `*` and `$` count 1 as special
-//!   characters. Where they stand for themselves they count 3, as `%2A` and `%24`.
+//! in `$` must stand at the end. So nothing is tried twice, and no pattern is slow. Stars in a row are
+//! one star. A star at the end changes no match, but counts.
 
 use std::ops::Range;
 
@@ -29,7 +25,6 @@ pub struct Pattern {
     specificity: u32,
 }
 
-/// The condition on the end of the path.
 #[derive(Clone, Debug)]
 enum End {
     /// Nothing: more may follow.
@@ -53,7 +48,6 @@ pub enum Symbol {
     Open,
 }
 
-/// A literal between two stars.
 #[derive(Clone, Debug)]
 enum Segment {
     Octet(u8),
@@ -217,7 +211,6 @@ impl Pattern {
         }
     }
 
-    /// Whether any text may follow what the pattern names.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.end, End::Open)
     }

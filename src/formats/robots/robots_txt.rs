@@ -1,4 +1,7 @@
-//! A robots.txt as data: groups, the crawlers that they name, and records outside groups (§2.1).
+//! A robots.txt as data: groups, the crawlers that they name, and records outside groups (§2.1); how
+//! much of one is read.
+
+use bytes::Bytes;
 
 use super::{
     other_record::Record,
@@ -74,5 +77,62 @@ impl UserAgent {
             .help("write the crawler's product token in printable ASCII, or '*'"));
         }
         Ok(Self { name: name.to_owned(), line: 0 })
+    }
+}
+
+/// The robots.txt of an origin. Clones share the bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum OriginFile {
+    /// No fetch has succeeded yet (§2.3.1.4), so no rule of the origin can be enforced.
+    #[default]
+    Unknown,
+    /// The origin has no file (§2.3.1.3): everything is allowed.
+    Absent,
+    /// The file as received (§2.3.1.1).
+    Present(Bytes),
+}
+
+impl OriginFile {
+    /// The bytes of the file, if there is one.
+    pub const fn bytes(&self) -> Option<&Bytes> {
+        match self {
+            Self::Present(bytes) => Some(bytes),
+            Self::Unknown | Self::Absent => None,
+        }
+    }
+}
+
+/// How much of a file is read, in octets. §2.5 requires at least [`LEAST_BYTES`].
+pub const MAX_BYTES: usize = 512 * 1024;
+
+/// How much of a file every crawler has to read, in octets (§2.5). Only some crawlers read more.
+pub const LEAST_BYTES: usize = 500 * 1024;
+
+/// How many findings are kept. One more counts the others (`robots.more_findings`).
+pub const MAX_FINDINGS: usize = 1000;
+
+/// The whole lines within the first `most` octets of a longer file. A part of a line is another line:
+/// `Allow: /private` cut off after the slash allows everything.
+pub fn whole_lines(bytes: &[u8], most: usize) -> &[u8] {
+    let read = bytes.get(..most).unwrap_or(bytes);
+    let end = memchr::memrchr2(b'\n', b'\r', read).map_or(0, |at| at + 1);
+    read.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole_lines;
+
+    #[test]
+    fn rfc9309_2_5_a_longer_file_is_cut_between_two_lines() {
+        for (text, most, expected) in [
+            ("Allow: /a\nAllow: /private", 18, "Allow: /a\n"),
+            ("a\r\nb", 2, "a\r"),
+            ("a\nb", 2, "a\n"),
+            ("a\nb", 9, "a\n"),
+            ("abc", 2, ""),
+        ] {
+            assert_eq!(whole_lines(text.as_bytes(), most), expected.as_bytes(), "{text:?} {most}");
+        }
     }
 }

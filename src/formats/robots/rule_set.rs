@@ -10,13 +10,11 @@ use std::{cmp::Reverse, collections::BTreeSet, sync::OnceLock};
 use super::{
     evasion::{Of, View, mark_all},
     name,
-    pace_record::PaceRecord,
+    pace_record::{PaceRecord, UsageRecord},
     pattern::{Pattern, Shape},
     robots_txt::RobotsTxt,
-    rule::{Directive, Rule},
+    rule::{Directive, Match, Rule},
     trie::{self, Literal, Trie},
-    usage_record::UsageRecord,
-    verdict::Match,
     windows::Windows,
 };
 
@@ -30,7 +28,6 @@ pub(super) struct RuleSet {
     pub(super) tokens: Vec<Box<str>>,
     pub(super) rules: Vec<Ranked>,
     pub(super) paces: Vec<PaceRecord>,
-    /// The records that state preferences.
     pub(super) usages: Vec<UsageRecord>,
     search: Search,
     /// The rules as they are compared with forms of other views, compiled when one is judged.
@@ -39,27 +36,17 @@ pub(super) struct RuleSet {
     pub(super) names_query: bool,
     /// Whether an allow rule encodes what an origin may decode.
     pub(super) encodes: bool,
-    /// These rules as they are when decoded, and in lower case.
-    decoded: [OnceLock<Decoded>; 2],
+    /// These rules as they are when decoded and marked, and in lower case; by specificity as written.
+    decoded: [OnceLock<Part>; 2],
 }
 
-/// The allow rules that encode something, decoded and marked.
-#[derive(Debug)]
-struct Decoded {
-    /// Their specificities as written, in order.
-    specificities: Vec<u32>,
-    search: Search,
-}
-
-/// Some of the rules of a set.
+/// Some of the rules of a set, each with a number of its own: its rank, or its specificity.
 #[derive(Debug)]
 struct Part {
-    /// Their ranks in the set, in order.
-    ranks: Vec<u32>,
+    numbers: Vec<u32>,
     search: Search,
 }
 
-/// A rule with its specificity.
 #[derive(Debug)]
 pub(super) struct Ranked {
     pub(super) rule: Rule,
@@ -73,7 +60,6 @@ pub(super) type Precedence = (Weight, u32);
 /// The weight of a rule, whatever its place in the file.
 type Weight = (Reverse<u32>, Directive);
 
-/// How the best rule is found.
 #[derive(Debug)]
 enum Search {
     /// One by one, in order of rank.
@@ -82,7 +68,6 @@ enum Search {
     Index(Box<(Trie, Windows)>),
 }
 
-/// A rule that is tried one by one.
 #[derive(Debug)]
 struct Candidate {
     /// The first octets that a matching path has, as a number.
@@ -157,14 +142,13 @@ impl RuleSet {
             (Of::Names, true) => 4,
         };
         let part = self.views.get(number)?.get_or_init(|| self.part(view));
-        self.rules.get(*part.ranks.get(part.search.best(path)?)? as usize)
+        self.rules.get(part.best(path)? as usize)
     }
 
     /// The specificity of the allow rule that allows this marked form as what it itself encodes.
     pub(super) fn allows_decoded(&self, is_folded: bool, marked: &[u8]) -> Option<u32> {
         let decoded = self.decoded.get(usize::from(is_folded)).filter(|_| self.encodes)?;
-        let decoded = decoded.get_or_init(|| Decoded::new(&self.rules, is_folded));
-        decoded.specificities.get(decoded.search.best(marked)?).copied()
+        decoded.get_or_init(|| self.decoded(is_folded)).best(marked)
     }
 
     /// The disallow rule that decides before the others.
@@ -183,8 +167,16 @@ impl RuleSet {
 
     fn part(&self, view: View) -> Part {
         let seen = (0..).zip(&self.rules).filter(|(_, ranked)| ranked.is_in(view));
-        let (ranks, patterns) = seen.map(|(rank, ranked)| (rank, ranked.pattern(view))).unzip();
-        Part { ranks, search: Search::new(patterns) }
+        let (numbers, patterns) = seen.map(|(rank, ranked)| (rank, ranked.pattern(view))).unzip();
+        Part { numbers, search: Search::new(patterns) }
+    }
+
+    fn decoded(&self, is_folded: bool) -> Part {
+        let view = View { is_folded, ..View::default() };
+        let encoding = self.rules.iter().filter(|ranked| ranked.encodes());
+        let patterns: Vec<_> = encoding.map(|ranked| ranked.pattern(view).map(mark_all)).collect();
+        let numbers = patterns.iter().map(Pattern::specificity).collect();
+        Part { numbers, search: Search::new(patterns) }
     }
 }
 
@@ -226,16 +218,10 @@ impl Ranked {
     }
 }
 
-impl Decoded {
-    fn new(rules: &[Ranked], is_folded: bool) -> Self {
-        let encoding = rules.iter().filter(|ranked| ranked.encodes());
-        let decoded = |ranked: &Ranked| {
-            let pattern = ranked.pattern(View { is_folded, ..View::default() });
-            pattern.map(mark_all)
-        };
-        let patterns: Vec<_> = encoding.map(decoded).collect();
-        let specificities = patterns.iter().map(Pattern::specificity).collect();
-        Self { specificities, search: Search::new(patterns) }
+impl Part {
+    /// The number of the rule that decides for `path`.
+    fn best(&self, path: &[u8]) -> Option<u32> {
+        self.numbers.get(self.search.best(path)?).copied()
     }
 }
 

@@ -21,9 +21,7 @@ pub(super) struct Trie {
 
 #[derive(Debug)]
 struct Node {
-    /// The label in `text`.
     label: Range<u32>,
-    /// The children in `nodes`.
     children: Range<u32>,
     /// The best rule for all paths through this node.
     prefix: u32,
@@ -40,7 +38,6 @@ pub(super) struct Literal<'a> {
 }
 
 impl Trie {
-    /// The tree of `literals`, in any order.
     pub(super) fn new(mut literals: Vec<Literal<'_>>) -> Self {
         literals.sort_unstable_by_key(|literal| literal.octets);
         let mut tree = Self {

@@ -35,7 +35,6 @@ pub(super) struct Windows {
     count: usize,
 }
 
-/// A rule with wildcards.
 #[derive(Debug)]
 struct Wild {
     rank: u32,
@@ -55,7 +54,6 @@ struct Table {
     shift: u32,
 }
 
-/// A window with its rules.
 #[derive(Debug)]
 struct Slot {
     octets: u64,
@@ -76,7 +74,6 @@ struct Window {
 }
 
 impl Windows {
-    /// The index of `patterns`.
     pub(super) fn new(patterns: Vec<(u32, Pattern)>) -> Self {
         let mut counts: HashMap<Window, u32> = HashMap::new();
         for window in patterns.iter().flat_map(|(_, pattern)| windows_of(pattern)) {

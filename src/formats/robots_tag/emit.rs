@@ -9,11 +9,10 @@ use sfv::{ItemSerializer, KeyRef, Parser, StringRef, TokenRef};
 use super::{
     known_rules::ValueKind,
     legacy,
-    limits::MAX_BYTES,
     rule::{Rule, Value},
-    tag::{RobotsTag, Scope},
+    tag::{MAX_BYTES, RobotsTag, Scope},
 };
-use crate::base::{diagnostic::Diagnostic, escape};
+use crate::base::{diagnostic::Diagnostic, escape, product_token::ProductToken};
 
 /// A field of at most [`MAX_BYTES`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +34,9 @@ impl RobotsTag {
     /// The field of a union that contains `own`. Rules of `own` are left out last.
     pub(crate) fn to_field_keeping(&self, own: &Self) -> Field {
         let mut list = List::new(MAX_BYTES);
-        if self.scopes().all(|(scope, _)| list.push(scope, &self.rules_in(scope))) {
+        // The rules of `*` are repeated with each token.
+        let rules_in = |scope: &Scope| self.restrictions(scope.token());
+        if self.scopes().all(|(scope, _)| list.push(scope, &rules_in(scope))) {
             return Field { value: list.into_value(), complete: true };
         }
         // Too long: without the repetition of `*`, first `own`, then as much of the rest as fits.
@@ -56,7 +57,7 @@ impl RobotsTag {
     pub fn field_len(&self) -> usize {
         let mut list = List::new(usize::MAX);
         for (scope, _) in self.scopes() {
-            list.push(scope, &self.rules_in(scope));
+            list.push(scope, &self.restrictions(scope.token()));
         }
         list.text.len()
     }
@@ -93,14 +94,6 @@ impl RobotsTag {
             }
         }
         findings
-    }
-
-    /// The rules that the field has for a scope: those of `*` are repeated with each token.
-    fn rules_in(&self, scope: &Scope) -> Vec<&Rule> {
-        match scope {
-            Scope::Any => self.restrictions(None),
-            Scope::Token(token) => self.restrictions(Some(token)),
-        }
     }
 }
 
@@ -185,10 +178,7 @@ impl List {
         if !self.text.is_empty() {
             self.text.push_str(", ");
         }
-        let name = match scope {
-            Scope::Any => "*",
-            Scope::Token(token) => token.as_str(),
-        };
+        let name = scope.token().map_or("*", ProductToken::as_str);
         let item = ItemSerializer::with_buffer(&mut self.text);
         let mut parameters = match TokenRef::from_str(name) {
             Ok(token) => item.bare_item(token),

@@ -2,7 +2,6 @@
 
 use super::{
     known_rules::{self, ValueKind, is_first_draft},
-    limits::MAX_BYTES,
     rule::Rule,
     tag::{RobotsTag, Scope},
 };
@@ -23,31 +22,27 @@ impl Findings {
         self.0.len()
     }
 
-    /// Removes all but the first `len`.
     pub(super) fn truncate(&mut self, len: usize) {
         self.0.truncate(len);
     }
 
     /// Adds a finding, unless there are too many. The text is built only if it is kept.
-    fn add(&mut self, finding: impl FnOnce() -> Diagnostic) {
+    pub(super) fn add(&mut self, finding: impl FnOnce() -> Diagnostic) {
         if self.0.len() < MAX_FINDINGS {
             self.0.push(finding());
         }
     }
 
     /// Adds a warning; an empty `help` is none.
-    fn warn(&mut self, code: &'static str, help: &str, message: impl FnOnce() -> String) {
+    pub(super) fn warn(
+        &mut self,
+        code: &'static str,
+        help: &str,
+        message: impl FnOnce() -> String,
+    ) {
         self.add(|| match help {
             "" => Diagnostic::warning(code, message()),
             _ => Diagnostic::warning(code, message()).help(help),
-        });
-    }
-
-    pub(super) fn too_long(&mut self, length: usize) {
-        self.warn("robots_tag.too_long", "", || {
-            format!(
-                "Robots-Tag has {length} bytes; crawlers may ignore all after the first {MAX_BYTES}"
-            )
         });
     }
 
@@ -83,27 +78,27 @@ impl Findings {
 
     /// A member whose name can't be a product token.
     pub(super) fn no_product_token(&mut self, name: &str) {
-        let shown = || shown(name);
-        if name.contains(':') {
-            let help = "write 'googlebot;noindex', or use X-Robots-Tag";
-            self.warn("robots_tag.legacy_syntax", help, || {
-                format!("'{}' is read as one name, which no crawler has", shown())
-            });
-        } else {
-            self.warn("robots_tag.not_a_product_token", "", || {
-                format!("'{}' is not a product token, so its rules apply to no crawler", shown())
-            });
-        }
+        let (code, help, fault) = match name.contains(':') {
+            true => (
+                "robots_tag.legacy_syntax",
+                "write 'googlebot;noindex', or use X-Robots-Tag",
+                "read as one name, which no crawler has",
+            ),
+            false => (
+                "robots_tag.not_a_product_token",
+                "",
+                "not a product token, so its rules apply to no crawler",
+            ),
+        };
+        self.warn(code, help, || format!("'{}' is {fault}", shown(name)));
     }
 
     /// A member that is named like a rule, or has no rules.
     pub(super) fn member(&mut self, name: &str, has_rules: bool) {
         if known_rules::lookup_any_case(name).is_some() {
-            self.add(|| {
-                let message =
-                    format!("'{name}' is read as a product token here, so it restricts no crawler");
-                Diagnostic::warning("robots_tag.rule_as_product_token", message)
-                    .help(format!("write '*;{}'", name.to_ascii_lowercase()))
+            let help = format!("write '*;{}'", name.to_ascii_lowercase());
+            self.warn("robots_tag.rule_as_product_token", &help, || {
+                format!("'{name}' is read as a product token here, so it restricts no crawler")
             });
         } else if !has_rules {
             self.add(|| {
@@ -111,21 +106,6 @@ impl Findings {
                 Diagnostic::note("robots_tag.no_rules", message)
             });
         }
-    }
-
-    /// A key twice in one member: the last one counts (RFC 9651 §4.2.3.2).
-    pub(super) fn repeated(&mut self, key: &str) {
-        self.warn("robots_tag.repeated_rule", "", || {
-            format!("'{key}' stands twice in one member; the last one counts")
-        });
-    }
-
-    /// `?0`: a rule that is not set, which lifts nothing.
-    pub(super) fn unset(&mut self, key: &str) {
-        self.add(|| {
-            let message = format!("'{key}=?0' has no effect: no rule lifts a restriction");
-            Diagnostic::note("robots_tag.unset_rule", message)
-        });
     }
 
     /// Sets the place of all but the first `len`.
@@ -136,66 +116,11 @@ impl Findings {
         }
     }
 
-    /// The document is in an encoding that doesn't extend ASCII.
-    pub(super) fn utf16(&mut self) {
-        self.warn("robots_tag.utf16", "serve it as UTF-8", || {
-            "the document is UTF-16, which Beadle does not read".to_owned()
-        });
-    }
-
-    pub(super) fn head_cut(&mut self, limit: usize) {
-        self.warn("robots_tag.head_cut", "", || {
-            format!("the head does not end within {limit} bytes; the rest is ignored")
-        });
-    }
-
-    pub(super) fn too_many_metas(&mut self, limit: usize) {
-        self.warn("robots_tag.too_many_metas", "", || {
-            format!("more than {limit} meta elements for crawlers; the rest is ignored")
-        });
-    }
-
-    pub(super) fn content_cut(&mut self, length: usize) {
-        self.warn("robots_tag.too_long", "", || {
-            format!("the content has {length} bytes; all after the first {MAX_BYTES} is ignored")
-        });
-    }
-
-    pub(super) fn outside_head(&mut self, name: &str) {
-        let help = "move it into the head; only some crawlers read it in the body";
-        self.warn("robots_tag.meta_outside_head", help, || {
-            format!("<meta name=\"{}\"> stands outside the head and is ignored", shown(name))
-        });
-    }
-
-    pub(super) fn in_noscript(&mut self, name: &str) {
-        let help = "move it out of the noscript element";
-        self.warn("robots_tag.meta_in_noscript", help, || {
-            let name = shown(name);
-            format!("crawlers that run scripts may ignore <meta name=\"{name}\"> in noscript")
-        });
-    }
-
-    pub(super) fn no_content(&mut self, name: &str) {
-        let help = "write content=\"noindex\", or another rule";
-        self.warn("robots_tag.meta_without_content", help, || {
-            format!("<meta name=\"{}\"> without content has no effect", shown(name))
-        });
-    }
-
     /// An element whose spelling no crawler need read.
     pub(super) fn not_a_robots_meta(&mut self, attribute: &str, value: &str) {
         let help = "write <meta name=\"robots\">, or one element for each crawler";
         self.warn("robots_tag.meta_misspelt", help, || {
             format!("<meta {attribute}=\"{}\"> is not a robots tag", shown(value))
-        });
-    }
-
-    /// A crawler's name before a colon, in an element that already names its crawler.
-    pub(super) fn name_in_meta(&mut self, part: &str) {
-        let help = "write <meta name=\"googlebot\"> for one crawler";
-        self.warn("robots_tag.name_in_content", help, || {
-            format!("'{}' names a crawler where only rules are read", shown(part))
         });
     }
 
@@ -212,13 +137,9 @@ impl Findings {
         }
         let shown = || shown(rule.to_string());
         if kind == ValueKind::None {
-            self.add(|| {
-                let message = format!(
-                    "'{}': the value is not a Boolean, so crawlers ignore the rule",
-                    shown()
-                );
-                Diagnostic::warning("robots_tag.value_not_boolean", message)
-                    .help(format!("write '{}' without a value", rule.name()))
+            let help = format!("write '{}' without a value", rule.name());
+            self.warn("robots_tag.value_not_boolean", &help, || {
+                format!("'{}': the value is not a Boolean, so crawlers ignore the rule", shown())
             });
         } else {
             self.warn("robots_tag.wrong_value", "", || {
@@ -227,7 +148,6 @@ impl Findings {
         }
     }
 
-    /// A part of a line that could not be understood.
     pub(super) fn not_understood(&mut self, part: &str) {
         self.warn("robots_tag.not_understood", "", || {
             format!("'{}' is not understood", shown(part))

@@ -10,7 +10,6 @@ use html5gum::{
     emitters::callback::{Callback, CallbackEmitter, CallbackEvent},
 };
 
-/// The place of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
     Head,
@@ -78,11 +77,9 @@ enum Part {
     Body,
 }
 
-/// The state of the tree construction.
 #[derive(Debug, Default)]
 struct TreeBuilder {
     part: Part,
-    /// How many templates are open.
     templates: usize,
     /// Whether the next text is that of a title, a style or a script.
     in_text: bool,
@@ -127,7 +124,6 @@ impl TreeBuilder {
         Spot::Outside
     }
 
-    /// Reads an end tag.
     fn end(&mut self, name: &[u8]) {
         self.in_text = false;
         if self.templates > 0 {
@@ -154,7 +150,6 @@ impl TreeBuilder {
     }
 }
 
-/// A token, as far as it matters here.
 enum Token {
     /// A start tag: its name, and its attributes as those of a `meta` element.
     Start(Vec<u8>, MetaTag),
@@ -163,7 +158,6 @@ enum Token {
     Text,
 }
 
-/// The start tag so far.
 #[derive(Debug, Default)]
 struct Tags {
     name: Vec<u8>,
@@ -192,7 +186,6 @@ impl Callback<Token, usize> for Tags {
                 self.name = name.to_vec();
                 self.meta = MetaTag { offset: span.start, ..MetaTag::default() };
                 self.attribute.clear();
-                None
             }
             CallbackEvent::AttributeName { name } => {
                 // §13.2.5.33: of several attributes with one name the first counts.
@@ -200,7 +193,6 @@ impl Callback<Token, usize> for Tags {
                 let is_first = free.map(|slot| *slot = Some(Vec::new())).is_some();
                 self.attribute.clear();
                 self.attribute.extend_from_slice(if is_first { name } else { b"" });
-                None
             }
             CallbackEvent::AttributeValue { value } => {
                 let attribute = std::mem::take(&mut self.attribute);
@@ -208,22 +200,21 @@ impl Callback<Token, usize> for Tags {
                     slot.extend_from_slice(value);
                 }
                 self.attribute = attribute;
-                None
             }
             CallbackEvent::CloseStartTag { .. } => {
                 let (name, meta) = (std::mem::take(&mut self.name), std::mem::take(&mut self.meta));
-                Some(Token::Start(name, meta))
+                return Some(Token::Start(name, meta));
             }
-            CallbackEvent::EndTag { name } => Some(Token::End(name.to_vec())),
+            CallbackEvent::EndTag { name } => return Some(Token::End(name.to_vec())),
             CallbackEvent::String { value } => {
-                let is_blank =
-                    value.iter().all(|b| matches!(b, b'\t' | b'\n' | 0x0c | b'\r' | b' '));
-                (!is_blank).then_some(Token::Text)
+                let is_blank = |b: &u8| matches!(b, b'\t' | b'\n' | 0x0c | b'\r' | b' ');
+                return (!value.iter().all(is_blank)).then_some(Token::Text);
             }
             CallbackEvent::Comment { .. }
             | CallbackEvent::Doctype { .. }
-            | CallbackEvent::Error(_) => None,
+            | CallbackEvent::Error(_) => {}
         }
+        None
     }
 }
 

@@ -1,18 +1,12 @@
 //! `<meta name="robots">`: the rules for crawlers in the head of an HTML document
 //! (draft-illyes-repext-03 §3.1.2).
 //!
-//! ```text
-//! <meta name="robots" content="noindex, nofollow">       for all
-//! <meta name="googlebot" content="max-snippet:20">       for one, in addition
-//! ```
 //! The content is an `X-Robots-Tag` line without a crawler's name, and has the same reader. Several
 //! elements are combined by union (§3.1.2). Names and rules are compared without case. An element
 //! counts if it stands in the head (§4), also in a `noscript` there, because the source counts as
 //! well as the result of scripts (§4). An element in the body, which some crawlers read, is reported
-//! and ignored.
-//!
-//! Only tools read documents. On the request path bodies pass unread. The octets below 0x80 are
-//! read as ASCII, which is right for UTF-8 and all encodings of the Web except UTF-16.
+//! and ignored. The octets below 0x80 are read as ASCII, which is right for UTF-8 and all encodings of
+//! the Web except UTF-16.
 
 #[cfg(test)]
 mod tests;
@@ -21,10 +15,15 @@ use super::{
     findings::Findings,
     head::{self, MetaTag, Spot},
     legacy,
-    limits::{MAX_BYTES, MAX_DOCUMENT_BYTES, MAX_METAS},
-    tag::{RobotsTag, Scope},
+    tag::{MAX_BYTES, RobotsTag, Scope},
 };
-use crate::base::{diagnostic::Diagnostic, product_token::ProductToken};
+use crate::base::{diagnostic::Diagnostic, escape::shown, product_token::ProductToken};
+
+/// The most octets of a document that are read: 1 MiB. The rest is ignored.
+pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
+
+/// The most elements for crawlers that are read in one document.
+pub const MAX_METAS: usize = 64;
 
 /// Names with another meaning in the HTML standard (§4.2.5.1). They never name a crawler.
 const OTHER_NAMES: [&str; 9] = [
@@ -92,59 +91,77 @@ impl DocumentReader {
     /// The rules in the document. `is_crawler` says whether a name other than `robots` is that of a
     /// crawler: any word may be the name of a `meta` element.
     pub fn finish(self, is_crawler: impl Fn(&ProductToken) -> bool) -> Document {
-        read(&self.octets, self.is_cut, &is_crawler)
+        let octets = self.octets.as_slice();
+        let mut findings = Findings::default();
+        if is_utf16(octets) {
+            findings.warn("robots_tag.utf16", "serve it as UTF-8", || {
+                "the document is UTF-16, which Beadle does not read".to_owned()
+            });
+            return Document { metas: Vec::new(), diagnostics: findings.into_vec() };
+        }
+        let mark = if octets.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let text = octets.get(mark..).unwrap_or_default();
+        let mut cursor = Cursor { text, offset: 0, line: 1, line_start: 0 };
+        let (mut metas, mut count) = (Vec::new(), 0);
+        let has_ended = head::metas(text, |element, spot| {
+            let before = findings.len();
+            let Some((scope, name)) = addressee(&element, &is_crawler, &mut findings) else {
+                if findings.len() > before {
+                    let column = cursor.go_to(element.offset);
+                    findings.place(before, cursor.line, column);
+                }
+                return true;
+            };
+            count += 1;
+            if count > MAX_METAS {
+                findings.warn("robots_tag.too_many_metas", "", || {
+                    format!("more than {MAX_METAS} meta elements for crawlers; the rest is ignored")
+                });
+                return false;
+            }
+            let column = cursor.go_to(element.offset);
+            if spot == Spot::Outside {
+                let help = "move it into the head; only some crawlers read it in the body";
+                findings.warn("robots_tag.meta_outside_head", help, || {
+                    format!(
+                        "<meta name=\"{}\"> stands outside the head and is ignored",
+                        shown(&name)
+                    )
+                });
+            } else {
+                if spot == Spot::Noscript {
+                    let help = "move it out of the noscript element";
+                    findings.warn("robots_tag.meta_in_noscript", help, || {
+                        let name = shown(&name);
+                        format!(
+                            "crawlers that run scripts may ignore <meta name=\"{name}\"> in noscript"
+                        )
+                    });
+                }
+                let content = content(element.content.as_deref(), &name, &mut findings);
+                let tag = legacy::read_rules(&content, scope.clone(), &mut findings);
+                let (offset, line) = (mark + element.offset, cursor.line);
+                metas.push(Meta { scope, content, tag, offset, line });
+            }
+            findings.place(before, cursor.line, column);
+            true
+        });
+        if self.is_cut && !has_ended && count <= MAX_METAS {
+            findings.warn("robots_tag.head_cut", "", || {
+                format!(
+                    "the head does not end within {MAX_DOCUMENT_BYTES} bytes; the rest is ignored"
+                )
+            });
+        }
+        Document { metas, diagnostics: findings.into_vec() }
     }
 }
 
 /// The rules in a whole document. [`DocumentReader::finish`] explains `is_crawler`. Never fails.
 pub fn read_html(document: &[u8], is_crawler: impl Fn(&ProductToken) -> bool) -> Document {
-    let taken = document.get(..MAX_DOCUMENT_BYTES).unwrap_or(document);
-    read(taken, taken.len() < document.len(), &is_crawler)
-}
-
-fn read(octets: &[u8], is_cut: bool, is_crawler: &dyn Fn(&ProductToken) -> bool) -> Document {
-    let mut findings = Findings::default();
-    if is_utf16(octets) {
-        findings.utf16();
-        return Document { metas: Vec::new(), diagnostics: findings.into_vec() };
-    }
-    let mark = if octets.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let text = octets.get(mark..).unwrap_or_default();
-    let mut cursor = Cursor { text, offset: 0, line: 1, line_start: 0 };
-    let (mut metas, mut count) = (Vec::new(), 0);
-    let has_ended = head::metas(text, |element, spot| {
-        let before = findings.len();
-        let Some((scope, name)) = addressee(&element, is_crawler, &mut findings) else {
-            if findings.len() > before {
-                let column = cursor.go_to(element.offset);
-                findings.place(before, cursor.line, column);
-            }
-            return true;
-        };
-        count += 1;
-        if count > MAX_METAS {
-            findings.too_many_metas(MAX_METAS);
-            return false;
-        }
-        let column = cursor.go_to(element.offset);
-        if spot == Spot::Outside {
-            findings.outside_head(&name);
-        } else {
-            if spot == Spot::Noscript {
-                findings.in_noscript(&name);
-            }
-            let content = content(element.content.as_deref(), &name, &mut findings);
-            let tag = legacy::read_rules(&content, scope.clone(), &mut findings);
-            let (offset, line) = (mark + element.offset, cursor.line);
-            metas.push(Meta { scope, content, tag, offset, line });
-        }
-        findings.place(before, cursor.line, column);
-        true
-    });
-    if is_cut && !has_ended && count <= MAX_METAS {
-        findings.head_cut(MAX_DOCUMENT_BYTES);
-    }
-    Document { metas, diagnostics: findings.into_vec() }
+    let mut reader = DocumentReader::default();
+    reader.feed(document);
+    reader.finish(is_crawler)
 }
 
 /// The scope and the name of an element, if it is for crawlers.
@@ -184,11 +201,19 @@ fn addressee(
 fn content(octets: Option<&[u8]>, name: &str, findings: &mut Findings) -> String {
     let octets = octets.unwrap_or_default();
     if octets.trim_ascii().is_empty() {
-        findings.no_content(name);
+        let help = "write content=\"noindex\", or another rule";
+        findings.warn("robots_tag.meta_without_content", help, || {
+            format!("<meta name=\"{}\"> without content has no effect", shown(name))
+        });
     }
     let kept = match octets.get(..MAX_BYTES) {
         Some(kept) if kept.len() < octets.len() => {
-            findings.content_cut(octets.len());
+            findings.warn("robots_tag.too_long", "", || {
+                let length = octets.len();
+                format!(
+                    "the content has {length} bytes; all after the first {MAX_BYTES} is ignored"
+                )
+            });
             let end = kept.iter().rposition(|octet| *octet == b',').unwrap_or_default();
             kept.get(..end).unwrap_or_default()
         }

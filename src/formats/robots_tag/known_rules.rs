@@ -2,7 +2,7 @@
 //!
 //! Data from the draft and from the documentation of search engines as of 2026, not from tests.
 
-use std::fmt;
+use derive_more::Display;
 
 /// A rule that the draft registers or a search engine documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,20 +15,23 @@ pub struct KnownRule {
     pub meaning: &'static str,
     /// The operators whose documentation says that they honour it.
     pub(crate) honoured_by: &'static [&'static str],
-    /// Whether it is in the draft's registry.
     pub(crate) registered: bool,
 }
 
 /// The kind of value that a known rule takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq)]
 pub enum ValueKind {
     /// No value.
+    #[display("no value")]
     None,
     /// A whole number from 0, or -1 for "no limit". The smaller number is the stricter.
+    #[display("a whole number, or -1 for no limit")]
     Number,
     /// One of these words, the strictest first.
+    #[display("one of {}", _0.join(", "))]
     Choice(&'static [&'static str]),
     /// A date in the form of RFC 822, RFC 850 or ISO 8601.
+    #[display("a date such as 2030-12-31T23:59:59Z")]
     Date,
 }
 
@@ -36,15 +39,19 @@ const GOOGLE: &str = "Google";
 const BING: &str = "Bing";
 const YANDEX: &str = "Yandex";
 
-const fn known(name: &'static str, value: ValueKind, meaning: &'static str) -> KnownRule {
-    KnownRule { name, value, meaning, honoured_by: &[], registered: false }
+const FLAG: ValueKind = ValueKind::None;
+const SIZES: ValueKind = ValueKind::Choice(&["none", "standard", "large"]);
+
+const fn known(
+    name: &'static str,
+    value: ValueKind,
+    honoured_by: &'static [&'static str],
+    meaning: &'static str,
+) -> KnownRule {
+    KnownRule { name, value, meaning, honoured_by, registered: false }
 }
 
 impl KnownRule {
-    const fn honoured_by(self, honoured_by: &'static [&'static str]) -> Self {
-        Self { honoured_by, ..self }
-    }
-
     const fn registered(self) -> Self {
         Self { registered: true, ..self }
     }
@@ -52,48 +59,51 @@ impl KnownRule {
 
 /// Sorted by name, so that a look-up is a binary search.
 static KNOWN: [KnownRule; 20] = [
-    known("all", ValueKind::None, "no restriction; lifts none either")
-        .honoured_by(&[GOOGLE, YANDEX]),
-    known("follow", ValueKind::None, "no restriction on links; lifts none either"),
-    known("index", ValueKind::None, "no restriction on indexing; lifts none either"),
+    known("all", FLAG, &[GOOGLE, YANDEX], "no restriction; lifts none either"),
+    known("follow", FLAG, &[], "no restriction on links; lifts none either"),
+    known("index", FLAG, &[], "no restriction on indexing; lifts none either"),
     known(
         "indexifembedded",
-        ValueKind::None,
+        FLAG,
+        &[GOOGLE],
         "beside noindex: index it where another page embeds it",
-    )
-    .honoured_by(&[GOOGLE]),
+    ),
+    known("max-image-preview", SIZES, &[GOOGLE, BING], "the largest image preview"),
     known(
-        "max-image-preview",
-        ValueKind::Choice(&["none", "standard", "large"]),
-        "the largest image preview",
-    )
-    .honoured_by(&[GOOGLE, BING]),
-    known("max-snippet", ValueKind::Number, "the longest text snippet, in characters")
-        .honoured_by(&[GOOGLE, BING]),
-    known("max-video-preview", ValueKind::Number, "the longest video preview, in seconds")
-        .honoured_by(&[GOOGLE, BING]),
-    known("noai", ValueKind::None, "no use for AI training; declared only"),
-    known("noarchive", ValueKind::None, "no cached copy; at Bing also no use in chat and training")
-        .honoured_by(&[BING, YANDEX]),
-    known("nocache", ValueKind::None, "in chat and training only the address, title and snippet")
-        .honoured_by(&[BING]),
-    known("nofollow", ValueKind::None, "don't follow the links")
-        .honoured_by(&[GOOGLE, BING, YANDEX]),
-    known("noimageai", ValueKind::None, "no use of the images for AI training; declared only"),
-    known("noimageindex", ValueKind::None, "don't index the images").honoured_by(&[GOOGLE]),
-    known("noindex", ValueKind::None, "don't show it in search results")
-        .honoured_by(&[GOOGLE, BING, YANDEX])
-        .registered(),
-    known("noml", ValueKind::None, "no use for machine learning; declared only"),
-    known("none", ValueKind::None, "noindex and nofollow").honoured_by(&[GOOGLE, YANDEX]),
-    known("nositelinkssearchbox", ValueKind::None, "no search box beside the result"),
-    known("nosnippet", ValueKind::None, "no text snippet and no video preview")
-        .honoured_by(&[GOOGLE, BING])
-        .registered(),
-    known("notranslate", ValueKind::None, "offer no translation in search results")
-        .honoured_by(&[GOOGLE]),
-    known("unavailable_after", ValueKind::Date, "don't show it in search results after this date")
-        .honoured_by(&[GOOGLE]),
+        "max-snippet",
+        ValueKind::Number,
+        &[GOOGLE, BING],
+        "the longest text snippet, in characters",
+    ),
+    known(
+        "max-video-preview",
+        ValueKind::Number,
+        &[GOOGLE, BING],
+        "the longest video preview, in seconds",
+    ),
+    known("noai", FLAG, &[], "no use for AI training; declared only"),
+    known(
+        "noarchive",
+        FLAG,
+        &[BING, YANDEX],
+        "no cached copy; at Bing also no use in chat and training",
+    ),
+    known("nocache", FLAG, &[BING], "in chat and training only the address, title and snippet"),
+    known("nofollow", FLAG, &[GOOGLE, BING, YANDEX], "don't follow the links"),
+    known("noimageai", FLAG, &[], "no use of the images for AI training; declared only"),
+    known("noimageindex", FLAG, &[GOOGLE], "don't index the images"),
+    known("noindex", FLAG, &[GOOGLE, BING, YANDEX], "don't show it in search results").registered(),
+    known("noml", FLAG, &[], "no use for machine learning; declared only"),
+    known("none", FLAG, &[GOOGLE, YANDEX], "noindex and nofollow"),
+    known("nositelinkssearchbox", FLAG, &[], "no search box beside the result"),
+    known("nosnippet", FLAG, &[GOOGLE, BING], "no text snippet and no video preview").registered(),
+    known("notranslate", FLAG, &[GOOGLE], "offer no translation in search results"),
+    known(
+        "unavailable_after",
+        ValueKind::Date,
+        &[GOOGLE],
+        "don't show it in search results after this date",
+    ),
 ];
 
 /// The rules that the draft registers (§3.1.3) or that search engines document, sorted by name.
@@ -129,17 +139,6 @@ pub(super) fn is_first_draft(text: &str) -> bool {
     let first = groups.next().unwrap_or_default();
     let only_rules = || first.split(',').all(|part| lookup_any_case(part.trim()).is_some());
     token_of(first).is_some() || (only_rules() && groups.any(|group| token_of(group).is_some()))
-}
-
-impl fmt::Display for ValueKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::None => f.write_str("no value"),
-            Self::Number => f.write_str("a whole number, or -1 for no limit"),
-            Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
-            Self::Date => f.write_str("a date such as 2030-12-31T23:59:59Z"),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -104,9 +104,7 @@ mod findings; // The findings about a tag.
 mod head; // The meta elements of a document, in and outside its head.
 mod html; // The rules in a document.
 mod known_rules; // The documented rules.
-mod legacy; // The older field.
-mod legacy_line; // A line of the older field, part by part.
-mod limits; // The limits of a field and of a document.
+mod legacy; // The older field, line by line.
 mod origin_line; // A line of an origin, read leniently.
 mod parse; // The strict parser.
 mod rule; // One rule.
@@ -116,11 +114,10 @@ mod tag; // The rules of a response by scope.
 mod tests;
 
 pub use emit::Field;
-pub use html::{Document, DocumentReader, Meta, read_html};
+pub use html::{Document, DocumentReader, MAX_DOCUMENT_BYTES, MAX_METAS, Meta, read_html};
 pub use known_rules::{KnownRule, ValueKind, known_rules};
 pub use legacy::read_legacy;
-pub use limits::{MAX_BYTES, MAX_DOCUMENT_BYTES, MAX_METAS};
 pub use origin_line::{LineReading, read_legacy_leniently, read_leniently};
 pub use parse::read;
 pub use rule::{InvalidRule, Rule, Value};
-pub use tag::{RobotsTag, Scope, effective};
+pub use tag::{MAX_BYTES, RobotsTag, Scope, effective};

@@ -8,8 +8,7 @@
 use super::{
     findings::Findings,
     known_rules::{self, is_first_draft, takes_value},
-    legacy,
-    legacy_line::Line,
+    legacy::{self, Line},
     parse, rule,
     tag::{RobotsTag, Scope},
 };

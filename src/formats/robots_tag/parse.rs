@@ -13,9 +13,8 @@ use sfv::{
 
 use super::{
     findings::Findings,
-    limits::MAX_BYTES,
     rule::Rule,
-    tag::{RobotsTag, Scope},
+    tag::{MAX_BYTES, RobotsTag, Scope},
 };
 use crate::base::{diagnostic::Diagnostic, product_token::ProductToken, text::trimmed};
 
@@ -68,7 +67,12 @@ pub(super) fn within_limit<'v>(value: &'v [u8], findings: &mut Findings) -> &'v 
     if rest.is_empty() {
         return value;
     }
-    findings.too_long(value.len());
+    findings.warn("robots_tag.too_long", "", || {
+        let length = value.len();
+        format!(
+            "Robots-Tag has {length} bytes; crawlers may ignore all after the first {MAX_BYTES}"
+        )
+    });
     let mut whole = 0;
     let mut quoted = false;
     let mut octets = read.iter().chain(rest.first()).enumerate();
@@ -94,13 +98,11 @@ fn scope(name: &str) -> Option<Scope> {
     ProductToken::new(name).filter(|token| token.as_str() == name).map(Scope::Token)
 }
 
-/// The members of a List so far.
 struct Members<'f> {
     read: Vec<(Scope, Vec<Rule>)>,
     findings: &'f mut Findings,
 }
 
-/// The member that comes next.
 struct Member<'m, 'f>(&'m mut Members<'f>);
 
 struct Rules<'m, 'f, 'de> {
@@ -186,7 +188,9 @@ impl<'de> ParameterVisitor<'de> for Rules<'_, '_, 'de> {
         let mut parameters = self.parameters.into_iter().peekable();
         while let Some((key, item)) = parameters.next() {
             if parameters.peek().is_some_and(|(next, _)| *next == key) {
-                findings.repeated(key);
+                findings.warn("robots_tag.repeated_rule", "", || {
+                    format!("'{key}' stands twice in one member; the last one counts")
+                });
                 continue;
             }
             match Rule::of_parameter(key, item) {
@@ -194,7 +198,11 @@ impl<'de> ParameterVisitor<'de> for Rules<'_, '_, 'de> {
                     findings.rule(&rule);
                     rules.push(rule);
                 }
-                None => findings.unset(key),
+                // A rule that is not set lifts nothing.
+                None => findings.add(|| {
+                    let message = format!("'{key}=?0' has no effect: no rule lifts a restriction");
+                    Diagnostic::note("robots_tag.unset_rule", message)
+                }),
             }
         }
         self.members.read.push((self.scope, rules));

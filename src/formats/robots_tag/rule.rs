@@ -6,6 +6,7 @@
 
 use std::{borrow::Cow, fmt, ptr};
 
+use derive_more::Display;
 use sfv::{BareItem, BareItemFromInput, ItemSerializer, KeyRef, Parser, TokenRef};
 
 use super::known_rules::{self, KnownRule, ValueKind};
@@ -18,7 +19,7 @@ pub struct Rule {
 }
 
 /// The value of a rule, in the types of a structured field (RFC 9651 §3.3).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
     /// An Integer of at most 15 digits: `max-snippet=20`.
     Integer(i64),
@@ -50,18 +51,25 @@ impl Value {
 }
 
 /// The reason why a text is no rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
 pub enum InvalidRule {
     /// Occurs when the name is no key of a structured field: it is empty, has other characters than
     /// `a`-`z`, `0`-`9`, `_ - . *`, or begins with one of `0`-`9 _ - .`.
+    #[display(
+        "a rule's name consists of letters, digits, '_', '-' and '.', and begins with a letter"
+    )]
     Name,
     /// Occurs when the text contains control characters or anything outside ASCII.
+    #[display("a rule is printable ASCII on one line")]
     NotPrintable,
     /// Occurs when a known rule without a value is given one.
+    #[display("this rule takes no value")]
     ValueNotTaken,
     /// Occurs when a known rule that needs a value has none.
+    #[display("this rule needs {_0}")]
     ValueMissing(ValueKind),
     /// Occurs when a known rule's value is not of its kind.
+    #[display("this rule's value must be {_0}")]
     ValueKind(ValueKind),
 }
 
@@ -262,33 +270,7 @@ pub(super) fn split(text: &str) -> (&str, Option<&str>) {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        match &self.value {
-            Some(value) => write!(f, "={value}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Integer(number) => write!(f, "{number}"),
-            Self::Token(text) | Self::Text(text) | Self::Other(text) => f.write_str(text),
-        }
-    }
-}
-
-impl fmt::Display for InvalidRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name => f.write_str(
-                "a rule's name consists of letters, digits, '_', '-' and '.', and begins with a letter",
-            ),
-            Self::NotPrintable => f.write_str("a rule is printable ASCII on one line"),
-            Self::ValueNotTaken => f.write_str("this rule takes no value"),
-            Self::ValueMissing(kind) => write!(f, "this rule needs {kind}"),
-            Self::ValueKind(kind) => write!(f, "this rule's value must be {kind}"),
-        }
+        self.value.as_ref().map_or(Ok(()), |value| write!(f, "={value}"))
     }
 }
 

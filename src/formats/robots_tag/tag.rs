@@ -5,6 +5,10 @@ use std::borrow::Borrow;
 use super::rule::Rule;
 use crate::base::product_token::ProductToken;
 
+/// The most octets of a `Robots-Tag` field that a crawler has to read (§3.1.1). Crawlers may ignore
+/// the rest, so no longer field is written.
+pub const MAX_BYTES: usize = 8192;
+
 /// The crawlers that rules restrict. `*` comes before every token.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
@@ -15,6 +19,14 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The token, if it is one.
+    pub(super) const fn token(&self) -> Option<&ProductToken> {
+        match self {
+            Self::Any => None,
+            Self::Token(token) => Some(token),
+        }
+    }
+
     /// The scope of a name before a colon or a semicolon, if it is `*` or a product token.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         if name == "*" { Some(Self::Any) } else { ProductToken::new(name).map(Self::Token) }
@@ -100,9 +112,6 @@ impl RobotsTag {
     /// one that sorts first is kept.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        if other.is_empty() {
-            return self.clone();
-        }
         self.clone().merge(other.clone())
     }
 
@@ -124,13 +133,7 @@ impl RobotsTag {
     /// scope of its own. Names are compared whole and without case.
     pub(crate) fn restrictions(&self, token: Option<&ProductToken>) -> Vec<&Rule> {
         let any = self.rules_of(&Scope::Any);
-        let own = token.map_or(&[][..], |token| {
-            let at = self.scopes.binary_search_by(|(scope, _)| match scope {
-                Scope::Any => std::cmp::Ordering::Less,
-                Scope::Token(other) => other.cmp(token),
-            });
-            at.ok().and_then(|at| self.scopes.get(at)).map_or(&[], |(_, rules)| rules)
-        });
+        let own = token.map_or(&[][..], |token| self.rules_of(&Scope::Token(token.clone())));
         let mut all: Vec<&Rule> = any.iter().chain(own).collect();
         if !own.is_empty() {
             normalise(&mut all);
@@ -138,7 +141,6 @@ impl RobotsTag {
         all
     }
 
-    /// The rules of this scope alone.
     pub(super) fn rules_of(&self, scope: &Scope) -> &[Rule] {
         let at = self.scopes.binary_search_by(|(other, _)| other.cmp(scope));
         at.ok().and_then(|at| self.scopes.get(at)).map_or(&[], |(_, rules)| rules)

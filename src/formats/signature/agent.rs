@@ -1,13 +1,12 @@
 //! `Signature-Agent`: the URL of a signer's keys.
 
-use std::fmt;
-
+use derive_more::Display;
 use sfv::{BareItem, Dictionary, Item, ListEntry, Parser};
 
 use super::{
-    component::{Component, Source},
     fields,
     reason::Reason,
+    signature_base::{Component, Source},
 };
 
 pub(super) const FIELD: &str = "signature-agent";
@@ -20,7 +19,8 @@ const WELL_KNOWN: &str = "/.well-known/http-message-signatures-directory";
 /// no user, no fragment. The host is in lower case.
 ///
 /// The caller checks that the host name resolves to a public address.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Display, PartialEq, Eq, Hash)]
+#[display("{text}")]
 pub struct AgentUrl {
     text: String,
     host_length: usize,
@@ -77,12 +77,6 @@ impl AgentUrl {
     pub fn directory_url(&self) -> String {
         let is_origin = self.text.len() == Self::SCHEME.len() + self.host_length;
         if is_origin { format!("{}{WELL_KNOWN}", self.text) } else { self.text.clone() }
-    }
-}
-
-impl fmt::Display for AgentUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.text)
     }
 }
 

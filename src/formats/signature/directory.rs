@@ -5,12 +5,10 @@ use sfv::ListEntry;
 use sha2::{Digest, Sha256};
 
 use super::{
-    component::{Component, Source},
-    fields,
+    fields::{self, Fields, Message},
     key_set::KeySet,
-    message::{Fields, Message},
     reason::Reason,
-    signature_base::{self, Signed},
+    signature_base::{self, Component, Signed, Source},
     signatures::{self, Signature},
     verification::{Limits, find_key},
 };
@@ -59,8 +57,8 @@ pub fn proven_keys(
         if !key.has_signed(&base, &signature.value) {
             return Err(Reason::BadSignature);
         }
-        if !proven.iter().any(|other| other == key.thumbprint()) {
-            proven.push(key.thumbprint().to_owned());
+        if !proven.contains(&key.thumbprint) {
+            proven.push(key.thumbprint.clone());
         }
     }
     Ok(proven)

@@ -11,7 +11,7 @@ use super::reason::Reason;
 
 /// The thumbprints of test-key-ed25519 and test-key-rsa-pss. RFC 9421 §B.1 prints their private
 /// halves too.
-const TEST_KEYS: [&str; 2] =
+pub(super) const TEST_KEYS: [&str; 2] =
     ["poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U", "oD0HwocPBSfpNy5W3bpJeyFGY_IQ_YpqxSjQ3Yd-CLA"];
 
 /// The first time that must be in milliseconds: in seconds it would be after the year 5000.
@@ -25,7 +25,7 @@ pub struct KeySet {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    thumbprint: String,
+    pub(super) thumbprint: String,
     material: Material,
     not_before: Option<i64>,
     expires: Option<i64>,
@@ -169,14 +169,6 @@ impl Key {
             not_before: time(jwk, "nbf")?,
             expires: time(jwk, "exp")?,
         })
-    }
-
-    pub(super) fn thumbprint(&self) -> &str {
-        &self.thumbprint
-    }
-
-    pub(super) fn is_test_key(&self) -> bool {
-        TEST_KEYS.contains(&self.thumbprint.as_str())
     }
 
     /// The name of the key's one algorithm (RFC 9421 §6.2.2).

@@ -8,36 +8,21 @@
 //! A verified signature proves that the owner of a key sent this request now or earlier. Until the
 //! signature expires, anyone who sees it can send it again. It is not a credential.
 //!
-//! ```text
-//! message       the parts of a request that a signature can cover, as received
-//! fields        field lines -> field value -> dictionary (RFC 9651)
-//! component     one covered part of a request
-//! agent         Signature-Agent: the URL of the signer's keys
-//! signatures    Signature-Input and Signature -> signatures
-//! base          the octets that are signed (RFC 9421 §2.5)
-//! keys          a JWK Set -> keys, by thumbprint
-//! verification  the octets, the value, the key -> verified, invalid or unverified
-//! directory     a key directory that its keys sign -> these keys
-//! reason        the reasons for the last two of a verification, and for a refused directory
-//! ```
-//!
 //! May use: `text`, `base64`, `ring`, `sfv`, `url`. Must not know: crawlers, the network, clocks.
 
-mod agent;
-mod component;
-mod directory;
-mod fields;
-mod key_set;
-mod message;
-mod reason;
-mod signature_base;
-mod signatures;
-mod verification;
+mod agent; // Signature-Agent: the URL of the signer's keys
+mod directory; // a key directory that its keys sign -> these keys
+mod fields; // the parts of a request; field lines -> field value -> dictionary (RFC 9651)
+mod key_set; // a JWK Set -> keys, by thumbprint
+mod reason; // why a signature, a URL or a directory is not accepted
+mod signature_base; // the covered parts of a request, and the octets that are signed (RFC 9421 §2.5)
+mod signatures; // Signature-Input and Signature -> signatures
+mod verification; // the octets, the value, the key -> verified, invalid or unverified
 
 pub use agent::AgentUrl;
 pub use directory::{DirectoryResponse, proven_keys};
+pub use fields::{Fields, Message, Scheme};
 pub use key_set::KeySet;
-pub use message::{Fields, Message, Scheme};
 pub use reason::Reason;
 pub use signatures::{Signature, Signatures, read};
 pub use verification::{Limits, Verification, signature_base, verify};

@@ -1,23 +1,17 @@
 //! The reasons why a signature proves nothing: a code for labels and logs, a sentence for people.
 
-use std::fmt;
+use derive_more::Display;
 
 use crate::base::text::words;
 
-/// An enum of words, each with the sentence that is its text and its documentation.
+/// An enum of words, each with the sentence that is its text and its documentation. It names the repair
+/// if the signer has one.
 macro_rules! reasons {
     ($($variant:ident = $word:literal $sentence:literal,)+) => {
         words! {
             /// The reason why a signature, an agent's URL or a directory is not accepted.
-            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-            pub enum Reason { $(#[doc = $sentence] $variant = $word,)+ }
-        }
-
-        /// The sentence. It names the repair if the signer has one.
-        impl fmt::Display for Reason {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $(Self::$variant => $sentence,)+ })
-            }
+            #[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Hash)]
+            pub enum Reason { $(#[doc = $sentence] #[display($sentence)] $variant = $word,)+ }
         }
     };
 }

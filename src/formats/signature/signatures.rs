@@ -4,13 +4,11 @@ use sfv::{BareItem, Dictionary, InnerList, ListEntry, ListSerializer, Parameters
 
 use super::{
     agent::{self, AgentUrl},
-    component::{self, Component, Source},
-    fields,
-    message::{Fields, Message},
+    fields::{self, Fields, Message},
     reason::Reason,
+    signature_base::{self, Component, Source},
 };
 
-/// The tag of signatures that identify crawlers.
 const TAG: &str = "web-bot-auth";
 /// The most signatures of a request, with any tag.
 const MAX_SIGNATURES: usize = 4;
@@ -31,10 +29,10 @@ pub enum Signatures {
 pub struct Signature {
     /// The name of this signature's member in the three fields.
     label: String,
-    created: i64,
-    expires: i64,
-    key_id: String,
-    alg: Option<String>,
+    pub(super) created: i64,
+    pub(super) expires: i64,
+    pub(super) key_id: String,
+    pub(super) alg: Option<String>,
     agent: Result<AgentUrl, Reason>,
     pub(super) components: Vec<Component>,
     /// The value of `@signature-params`: the inner list and its parameters, serialised.
@@ -50,15 +48,11 @@ pub(super) struct Input {
 
 /// Reads the signatures of a request. A request without `Signature-Input` costs one lookup.
 pub fn read(message: &Message<'_>) -> Signatures {
-    let inputs = match inputs(message.fields, TAG) {
-        Ok(inputs) if inputs.is_empty() => return Signatures::Unsigned,
-        Ok(inputs) => inputs,
-        Err(reason) => return Signatures::Invalid(reason),
-    };
-    match read_all(message, &inputs) {
-        Ok(signatures) => Signatures::Signed(signatures),
-        Err(reason) => Signatures::Invalid(reason),
-    }
+    let read = inputs(message.fields, TAG).and_then(|inputs| match inputs.is_empty() {
+        true => Ok(Signatures::Unsigned),
+        false => read_all(message, &inputs).map(Signatures::Signed),
+    });
+    read.unwrap_or_else(Signatures::Invalid)
 }
 
 fn read_all(message: &Message<'_>, inputs: &[Input]) -> Result<Vec<Signature>, Reason> {
@@ -138,7 +132,7 @@ impl Signature {
             key_id,
             alg,
             agent: Err(Reason::SignatureAgentAbsent),
-            components: component::all(list)?,
+            components: signature_base::all(list)?,
             parameters: inner_list(list),
             value,
         })
@@ -180,18 +174,9 @@ impl Signature {
         self.created
     }
 
-    /// The time of its expiry, in seconds since 1970.
-    pub fn expires(&self) -> i64 {
-        self.expires
-    }
-
     /// The id of the key: its thumbprint (RFC 7638), in base64url.
     pub(crate) fn key_id(&self) -> &str {
         &self.key_id
-    }
-
-    pub(crate) fn alg(&self) -> Option<&str> {
-        self.alg.as_deref()
     }
 
     /// The agent, whose URL leads to the signer's keys.

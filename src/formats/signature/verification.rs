@@ -1,8 +1,8 @@
 //! The verification of a signature (RFC 9421 §3.2) with the signer's keys at a time.
 
 use super::{
-    key_set::{Key, KeySet},
-    message::Message,
+    fields::Message,
+    key_set::{Key, KeySet, TEST_KEYS},
     reason::Reason,
     signature_base::{self, Signed},
     signatures::Signature,
@@ -60,7 +60,7 @@ pub fn verify(
             Ok(_) => agent,
         }
     });
-    result.map_or_else(Verification::from, |()| Verification::Verified)
+    result.map_or_else(Reason::verification, |()| Verification::Verified)
 }
 
 /// The octets that the signature signs (RFC 9421 §2.5).
@@ -94,12 +94,6 @@ impl Reason {
     }
 }
 
-impl From<Reason> for Verification {
-    fn from(reason: Reason) -> Self {
-        reason.verification()
-    }
-}
-
 impl Verification {
     /// The reason of a failed verification.
     pub const fn reason(self) -> Option<Reason> {
@@ -113,11 +107,11 @@ impl Verification {
 impl Signature {
     /// Checks the signature's time; `now` in seconds since 1970. [`verify()`] checks it too.
     pub(super) fn check_time(&self, now: i64, limits: &Limits) -> Result<(), Reason> {
-        if self.created() > now.saturating_add(limits.skew) {
+        if self.created > now.saturating_add(limits.skew) {
             Err(Reason::ClockAhead)
-        } else if self.expires() <= now {
+        } else if self.expires <= now {
             Err(Reason::Expired)
-        } else if self.expires().saturating_sub(self.created()) > limits.lifetime {
+        } else if self.expires.saturating_sub(self.created) > limits.lifetime {
             Err(Reason::LifetimeTooLong)
         } else {
             Ok(())
@@ -132,11 +126,11 @@ pub(super) fn find_key<'k>(
     now: i64,
     limits: &Limits,
 ) -> Result<&'k Key, Reason> {
-    let key = keys.find(signature.key_id(), now, limits.skew)?;
-    if key.is_test_key() && !limits.test_keys {
+    let key = keys.find(&signature.key_id, now, limits.skew)?;
+    if TEST_KEYS.contains(&key.thumbprint.as_str()) && !limits.test_keys {
         return Err(Reason::TestKey);
     }
-    match signature.alg() {
+    match signature.alg.as_deref() {
         None => Ok(key),
         Some(alg) if alg == key.alg() => Ok(key),
         Some("ed25519" | "rsa-pss-sha512") => Err(Reason::AlgorithmMismatch),

@@ -24,10 +24,8 @@
 //!
 //! May use: text. Must not know: robots.txt, crawlers, policies.
 
-mod carrier; // a form of statements
-mod statement; // categories with their preferences
+mod statement; // categories with their preferences, and the forms of statements
 #[cfg(test)]
 mod tests;
 
-pub use carrier::{Carrier, split_path};
-pub use statement::{Category, Preference, Statement};
+pub use statement::{Carrier, Category, Preference, Statement, split_path};

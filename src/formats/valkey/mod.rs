@@ -14,7 +14,6 @@ use std::fmt;
 
 const PORT: u16 = 6_379;
 const SENTINEL_PORT: u16 = 26_379;
-/// The most hosts of an address.
 const MOST_HOSTS: usize = 32;
 
 /// The address of a shared server.
@@ -132,7 +131,6 @@ impl Address {
     }
 }
 
-/// A host with or without a port.
 fn endpoint(text: &str, default: u16) -> Option<Endpoint> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {

@@ -29,7 +29,8 @@ pub(super) struct Message {
 
 impl Event {
     pub(super) fn new(
-        (kind, subject): (AlertKind, String),
+        kind: AlertKind,
+        subject: &str,
         at: Timestamp,
         summary: String,
         details: Value,
@@ -38,7 +39,7 @@ impl Event {
             Value::Object(details) => details,
             _ => Map::new(),
         };
-        Self { kind: kind.as_str(), subject, at, summary, details }
+        Self { kind: kind.as_str(), subject: subject.to_owned(), at, summary, details }
     }
 
     /// An event that only shows that a receiver works.

@@ -11,25 +11,17 @@
 //! violations, publication, gate, proxy, admin, cli.
 
 pub use self::{
-    conditions::Watcher,
+    conditions::{ListTrouble, Offender, Refusal, State, Tally, Watcher},
     event::Event,
-    observation::{ListTrouble, Refusal, State, Tally},
-    offenders::Offender,
     receiver::{Receiver, Tested},
     relay::{Handed, REPORT, Relay, Unsent},
     watch::{EVERY, run},
 };
 
 mod chats; // events as the services of others and people read them
-mod conditions; // a state -> the events that begin
-mod digest; // events that wait for one mail
-mod dispatch; // which events of a fleet this node sends
+mod conditions; // a state -> the events that begin; the crawlers that violated the rules before
 mod event; // one event, as JSON
-mod observation; // the state that the conditions look at
-mod offenders; // the crawlers that violated the rules before
-mod rates; // counts of the last minute
-mod receiver; // one receiver: its secrets, one attempt
+mod receiver; // one receiver: its secrets, one signed attempt, events that wait for one mail
 mod relay; // events between the nodes of a fleet; what receivers answered
 mod sender; // the queue of a receiver, and the retries
-mod watch; // the task that reads the state
-mod webhook_signature; // the signature of an event
+mod watch; // the task that reads the state, and sends the events of a fleet

@@ -1,25 +1,34 @@
 //! One receiver: its address, its secrets, and one attempt to send events.
+//!
+//! Events are signed in the form of Standard Webhooks: HMAC-SHA256 over id, time and body.
 
-use std::{fmt, time::Instant};
+use std::{
+    fmt,
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
+use derive_more::Display;
 use jiff::Timestamp;
+use ring::hmac;
 
+use super::{
+    chats,
+    event::{Event, Message},
+};
 use crate::{
     base::{
         diagnostic::Diagnostic,
         escape::{hex, shown},
-        fetch::{self, Client, Post, Reach, Redirects, Response},
+        fetch::{Client, Post, Reach, Redirects, Response, Settings},
         secret_file,
     },
     outside::mail::{Answer, Letter, Server},
     rules::policy::{Alert, Destination, Policy, WebhookUrl},
-};
-
-use super::{
-    chats,
-    digest::Digest,
-    event::{Event, Message},
-    webhook_signature::Secret,
 };
 
 const MOST_SAID: usize = 2 << 10;
@@ -36,17 +45,12 @@ pub struct Receiver {
 }
 
 /// The answer to a test event.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Display)]
+#[display("{to}: {answer}, after {milliseconds} ms")]
 pub struct Tested {
     pub(crate) to: String,
     pub(crate) answer: Answer,
     pub(crate) milliseconds: u64,
-}
-
-impl fmt::Display for Tested {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}, after {} ms", self.to, self.answer, self.milliseconds)
-    }
 }
 
 #[derive(Debug)]
@@ -62,15 +66,9 @@ impl Receiver {
     /// A secret is missing, weak or readable by every user.
     pub fn of(policy: &Policy) -> Result<Vec<Self>, Diagnostic> {
         let server = Server::of(policy)?;
-        let client = Client::new(fetch::Settings {
-            user_agent: fetch::PRODUCT,
-            // The operator named the URL: it may well be in the private network.
-            reach: Reach::Any,
-            // A redirect would take the event to a place that the policy does not name.
-            redirects: Redirects::Return,
-            authorities: None,
-            resolver: None,
-        });
+        // The operator named the URL: it may well be in the private network. A redirect would take the
+        // event to a place that the policy does not name.
+        let client = Client::new(Settings::new(Reach::Any, Redirects::Return));
         let client = client.map_err(|error| Diagnostic::error("alerts.client", error))?;
         let database = policy.violations.local_database();
         let receiver = |(number, alert): (usize, &Alert)| -> Result<Self, Diagnostic> {
@@ -176,4 +174,112 @@ async fn said(response: Response) -> String {
     let body = beginning.map(|(body, _)| body).unwrap_or_default();
     let mut lines = body.split(|octet| *octet == b'\n').map(<[u8]>::trim_ascii);
     shown(lines.find(|line| !line.is_empty()).unwrap_or_default())
+}
+
+/// The least bytes of a secret: what a signature is worth.
+const LEAST: usize = 16;
+
+#[derive(Clone, PartialEq)]
+struct Secret(Vec<u8>);
+
+impl Secret {
+    /// The secret in a file: `whsec_` and base64, else the text itself. Spaces and line ends around
+    /// it are no part of it.
+    fn read(file: &[u8]) -> Result<Self, &'static str> {
+        let text = file.trim_ascii();
+        let bytes = match text.strip_prefix(b"whsec_") {
+            Some(encoded) => STANDARD.decode(encoded).map_err(|_| "no base64 follows 'whsec_'")?,
+            None => text.to_vec(),
+        };
+        if bytes.len() < LEAST {
+            return Err("the secret has less than 16 bytes");
+        }
+        Ok(Self(bytes))
+    }
+
+    /// The value of `webhook-signature`. `second` is the time of the attempt.
+    fn sign(&self, id: &str, second: i64, body: &str) -> String {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, &self.0);
+        let signed = format!("{id}.{second}.{body}");
+        format!("v1,{}", STANDARD.encode(hmac::sign(&key, signed.as_bytes())))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a secret")
+    }
+}
+
+/// The most events of one mail. Then it does not wait.
+const MOST: usize = 100;
+
+#[derive(Clone, Debug)]
+pub(super) struct Digest {
+    file: PathBuf,
+    every: Duration,
+}
+
+impl Digest {
+    pub(super) fn beside(database: &Path, key: &str, every: Duration) -> Self {
+        let mut file = database.as_os_str().to_owned();
+        file.push(format!(".alerts-{key}"));
+        Self { file: file.into(), every }
+    }
+
+    pub(super) fn add(&self, event: &Event) -> io::Result<()> {
+        let line = serde_json::json!([event.at.as_second(), chats::letter_text(event)]);
+        let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.file)?;
+        writeln!(file, "{line}")?;
+        file.sync_data()
+    }
+
+    pub(super) fn due(&self, to: &[String]) -> Option<Letter> {
+        let lines = fs::read_to_string(&self.file).ok()?;
+        let events = lines.lines().filter_map(|line| serde_json::from_str(line).ok());
+        let events: Vec<(i64, String)> = events.collect();
+        let age = Timestamp::now().as_second().saturating_sub(events.first()?.0);
+        if events.len() < MOST && age < i64::try_from(self.every.as_secs()).ok()? {
+            return None;
+        }
+        let texts: Vec<String> = events.into_iter().map(|(_, text)| text).collect();
+        let subject = match texts.len() {
+            1 => "Beadle: 1 event".to_owned(),
+            several => format!("Beadle: {several} events"),
+        };
+        let text = texts.join("\n");
+        Some(Letter { id: Message::new_id(), to: to.to_vec(), subject, text, html: None })
+    }
+
+    pub(super) fn clear(&self) {
+        if let Err(error) = fs::remove_file(&self.file) {
+            tracing::error!(file = %self.file.display(), %error, "a digest may be sent again");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_example_of_standard_webhooks_is_signed_alike() {
+        let secret = Secret::read(b"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n").expect("usable");
+        let signature =
+            secret.sign("msg_p5jXN8AQM9LWM0D4loKWxJek", 1_614_265_330, r#"{"test": 2432232314}"#);
+        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn a_weak_secret_is_refused() {
+        for (file, part) in [
+            (&b""[..], "16 bytes"),
+            (b"  short \n", "16 bytes"),
+            (b"whsec_c2hvcnQ=", "16 bytes"),
+            (b"whsec_not base64 at all", "base64"),
+        ] {
+            assert!(Secret::read(file).expect_err("it is weak").contains(part), "{file:?}");
+        }
+        assert!(Secret::read(b"sixteen bytes ok").is_ok());
+    }
 }

@@ -8,10 +8,6 @@
 //!
 //! May use: policy, diagnostic, escape, secret_file. Must not know: what a letter is about.
 
-pub use self::{
-    letter::{Answer, Letter},
-    server::Server,
-};
+pub use self::server::{Answer, Letter, Server};
 
-mod letter; // a letter, and what a receiver answers
-mod server; // the server of the policy
+mod server; // a letter, and the server of the policy

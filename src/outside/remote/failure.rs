@@ -1,33 +1,43 @@
 //! The reasons why there is no document, as findings with a repair.
 
-use std::fmt;
+use derive_more::Display;
 
 use crate::base::{diagnostic::Diagnostic, fetch};
 
 use super::document::MAX_BYTES;
 
 /// The reason why there is no document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
 pub enum Failure {
     /// Occurs when the text is no address of a policy.
+    #[display("not the address of a policy")]
     Address,
     /// Occurs when the client can't be set up; has the error as text.
+    #[display("the policy can't be fetched: {_0}")]
     Client(String),
     /// Occurs when the address is HTTP on another machine, or redirects to such a one.
+    #[display("the policy is not fetched over HTTP")]
     Insecure,
     /// Occurs when the server does not send the policy.
+    #[display("the policy can't be fetched: {_0}")]
     Fetch(fetch::Failure),
     /// Occurs when the policy is larger than [`MAX_BYTES`].
+    #[display("the policy is larger than {} MiB", MAX_BYTES >> 20)]
     TooLarge,
     /// Occurs when the policy has a content coding that nobody asked for.
+    #[display("the policy can't be fetched: it has a content coding")]
     Encoded,
     /// Occurs when the server does not send the signature.
+    #[display("the signature of the policy can't be fetched: {_0}")]
     NoSignature(fetch::Failure),
     /// Occurs when the signature is not an Ed25519 signature, raw or in Base64.
+    #[display("the signature of the policy is not 64 octets, raw or in Base64")]
     UnreadableSignature,
     /// Occurs when the signature is not that of the key over these bytes.
+    #[display("the signature of the policy is not that of the key")]
     WrongSignature,
     /// Occurs when the serial of a signed policy does not rise. 0 is no serial.
+    #[display("{}", older(*found, *last))]
     Older {
         /// The serial of the policy; `None` if it is no number.
         found: Option<u64>,
@@ -86,36 +96,12 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Address => f.write_str("not the address of a policy"),
-            Self::Client(error) => write!(f, "the policy can't be fetched: {error}"),
-            Self::Insecure => f.write_str("the policy is not fetched over HTTP"),
-            Self::Fetch(failure) => write!(f, "the policy can't be fetched: {failure}"),
-            Self::TooLarge => write!(f, "the policy is larger than {} MiB", MAX_BYTES >> 20),
-            Self::Encoded => f.write_str("the policy can't be fetched: it has a content coding"),
-            Self::NoSignature(failure) => {
-                write!(f, "the signature of the policy can't be fetched: {failure}")
-            }
-            Self::UnreadableSignature => {
-                f.write_str("the signature of the policy is not 64 octets, raw or in Base64")
-            }
-            Self::WrongSignature => {
-                f.write_str("the signature of the policy is not that of the key")
-            }
-            Self::Older { found: None, .. } => {
-                f.write_str("the line '# serial:' of the policy has no number")
-            }
-            Self::Older { found: Some(0), last } => {
-                write!(f, "the policy has no serial, and the last good one has {last}")
-            }
-            Self::Older { found: Some(found), last } => {
-                write!(
-                    f,
-                    "the serial {found} of the policy is not above {last}, that of the last good one"
-                )
-            }
-        }
+fn older(found: Option<u64>, last: u64) -> String {
+    match found {
+        None => "the line '# serial:' of the policy has no number".to_owned(),
+        Some(0) => format!("the policy has no serial, and the last good one has {last}"),
+        Some(found) => format!(
+            "the serial {found} of the policy is not above {last}, that of the last good one"
+        ),
     }
 }

@@ -1,10 +1,18 @@
-//! One fetch of a policy and of its signature.
+//! The fetch of a policy and of its signature, and the task that fetches again and again.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
+
+use tokio::{
+    sync::mpsc::{self, error::TrySendError},
+    time::sleep,
+};
 
 use crate::base::fetch::{self, Client, Reach, Redirects, Request, Response, Settings, Validators};
 
-use super::{Address, Document, Failure, KeptCopy, PublicKey, document::MAX_BYTES, key::Signature};
+use super::{
+    Address, Document, Failure, KeptCopy, PublicKey,
+    document::{MAX_BYTES, Signature},
+};
 
 const MAX_SIGNATURE: usize = 1 << 10;
 
@@ -32,13 +40,7 @@ impl Remote {
     /// The policy at an address. With a key, it needs a valid signature. `copy` is the file of the last
     /// good one.
     pub fn new(address: Address, key: Option<PublicKey>, copy: PathBuf) -> Result<Self, Failure> {
-        let client = Client::verbatim(Settings {
-            user_agent: fetch::PRODUCT,
-            reach: Reach::Secure,
-            redirects: Redirects::Follow,
-            authorities: None,
-            resolver: None,
-        });
+        let client = Client::verbatim(Settings::new(Reach::Secure, Redirects::Follow));
         let client = client.map_err(Failure::Client)?;
         let copy = KeptCopy::new(copy, address.shown().to_owned(), key);
         Ok(Self { address, key, copy, client, validators: Validators::default(), last: None })
@@ -122,5 +124,55 @@ fn refusal(failure: fetch::Failure) -> Failure {
         fetch::Failure::TooLarge => Failure::TooLarge,
         fetch::Failure::Address => Failure::Insecure,
         other => Failure::Fetch(other),
+    }
+}
+
+/// The owner's end of the task. The task ends with it.
+#[derive(Debug)]
+pub struct Follower {
+    now: mpsc::Sender<()>,
+    answers: mpsc::Receiver<Answer>,
+}
+
+/// The result of one fetch of the task.
+#[derive(Debug)]
+pub struct Answer {
+    /// Whether the owner asked for this fetch.
+    pub is_asked: bool,
+    pub(crate) fetched: Result<Fetched, Failure>,
+}
+
+impl Follower {
+    /// Starts the task. It fetches after each interval.
+    pub fn start(mut remote: Remote, every: Duration) -> Self {
+        let (now, mut asked) = mpsc::channel(1);
+        let (sender, answers) = mpsc::channel(1);
+        tokio::spawn(async move {
+            loop {
+                let is_asked = tokio::select! {
+                    () = sleep(every) => false,
+                    asked = asked.recv() => match asked {
+                        Some(()) => true,
+                        None => return,
+                    },
+                };
+                let fetched = remote.fetch().await;
+                if sender.send(Answer { is_asked, fetched }).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self { now, answers }
+    }
+
+    /// Asks for a fetch now. Its answer comes after those under way; none comes if this is false,
+    /// because the task has failed.
+    pub fn fetch_now(&self) -> bool {
+        // A full channel has a fetch waiting already.
+        !matches!(self.now.try_send(()), Err(TrySendError::Closed(())))
+    }
+
+    pub(crate) async fn answer(&mut self) -> Option<Answer> {
+        self.answers.recv().await
     }
 }

@@ -12,9 +12,8 @@ use std::{
 use crate::base::whole_file;
 
 use super::{
-    Document, address,
-    document::MAX_BYTES,
-    key::{PublicKey, Signature},
+    Document, PublicKey, address,
+    document::{MAX_BYTES, Signature},
 };
 
 const MARK: &str = "\n# beadle: copy of ";

@@ -5,35 +5,22 @@
 //! body. A [`Follower`] fetches regularly, and at once if the operator asks. A [`KeptCopy`] has the
 //! last good policy, for a start while the server is away.
 //!
-//! ```text
-//! address    https://policies.example/edge.yaml, and the same without its secrets
-//! key        a public key (Ed25519) and the signatures that it verifies
-//! document   a policy as bytes, 1 MiB at most
-//! fetcher    conditional requests ─▶ Document or Unchanged
-//! kept_copy  the last good document as a file: atomic, mode 0600, with its address and signature
-//! follower   a task that fetches again and again
-//! failure    the reasons for a missing document, as findings
-//! ```
 //! Whether a document is a good policy is decided elsewhere: here it is bytes.
 //!
 //! May use: fetch, diagnostic, whole_file. Must not know: policies, editions, any verb.
 
 mod address; // the address, with and without its secrets
-mod document; // a policy as bytes
+mod document; // a policy as bytes, its signature, the public key
 mod failure; // the reasons for a missing document
-mod fetcher; // one fetch
-mod follower; // one fetch after another
-mod kept_copy; // the last good copy on disk
-mod key; // public key and signature
+mod fetcher; // one fetch, and one after another
+mod kept_copy; // the last good copy as a file: atomic, mode 0600, with its address and signature
 
 pub use self::{
     address::Address,
-    document::{Document, MAX_BYTES},
+    document::{Document, MAX_BYTES, PublicKey},
     failure::Failure,
-    fetcher::{Fetched, Remote},
-    follower::{Answer, Follower},
+    fetcher::{Answer, Fetched, Follower, Remote},
     kept_copy::{KeptCopy, LONGEST_MARK, without_mark},
-    key::PublicKey,
 };
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 
-use super::{key::Signature, *};
+use super::{document::Signature, *};
 
 const SECRET: [u8; 32] = [7; 32];
 

@@ -1,4 +1,4 @@
-//! The certificates of all listeners.
+//! The certificates of all listeners: the files of each, and what was last read from them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,17 +11,15 @@ use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::{
-    base::{diagnostic::Diagnostic, metrics::Metrics},
-    rules::policy::{Acme, CertificateFiles, Listener, Policy},
-};
-
 use super::{
     challenges::Challenges,
-    pair::Pair,
-    source::Source,
+    pair::{Fault, Pair},
     stand_in,
     table::{Resolver, Table},
+};
+use crate::{
+    base::{diagnostic::Diagnostic, escape, metrics::Metrics, stamp::Stamp},
+    rules::policy::{Acme, CertificateFiles, Listener, Policy},
 };
 
 /// The time before its end in which a certificate is to be renewed. Programs that renew by themselves do
@@ -32,7 +30,6 @@ const RENEWAL: SignedDuration = SignedDuration::from_hours(14 * 24);
 #[derive(Debug, Default)]
 pub struct Certificates {
     shelf: Mutex<Shelf>,
-    /// Of open orders.
     pub(crate) challenges: Arc<Challenges>,
     stirred: Notify,
 }
@@ -73,7 +70,9 @@ struct Shelf {
 #[derive(Debug)]
 struct Presenting {
     address: SocketAddr,
+    /// The operator's own.
     files: Vec<CertificateFiles>,
+    /// The hosts whose certificates are ordered.
     acme: Option<(Acme, Vec<String>)>,
     stand_in: Option<Pair>,
     resolver: Arc<Resolver>,
@@ -102,13 +101,8 @@ impl Certificates {
         for presenting in &mut shelf.listeners {
             let Some((acme, hosts)) = &mut presenting.acme else { continue };
             let next = acme.hosts_of(&policy.sites);
-            if *hosts != next {
-                let issued: BTreeSet<_> = hosts.iter().map(|host| acme.files_of(host)).collect();
-                presenting.files.retain(|files| !issued.contains(files));
-                presenting.files.extend(next.iter().map(|host| acme.files_of(host)));
-                *hosts = next;
-                has_changed = true;
-            }
+            has_changed |= *hosts != next;
+            *hosts = next;
         }
         if has_changed {
             // Only files of ACME are new, and a fault of theirs is no finding.
@@ -226,12 +220,13 @@ impl Shelf {
         let mut findings = Vec::new();
         let mut needed = BTreeSet::new();
         for presenting in &self.listeners {
-            for files in &presenting.files {
-                if !needed.insert(files.clone()) || self.sources.contains_key(files) {
+            for files in presenting.files() {
+                if !needed.insert(files.clone()) || self.sources.contains_key(&files) {
                     continue;
                 }
-                match Source::read(files.clone(), presenting.issues(files)) {
-                    Ok(source) => drop(self.sources.insert(files.clone(), source)),
+                let is_issued = presenting.issued().any(|issued| issued == files);
+                match Source::read(files.clone(), is_issued) {
+                    Ok(source) => drop(self.sources.insert(files, source)),
                     Err(fault) => findings.push(fault.finding()),
                 }
             }
@@ -243,24 +238,21 @@ impl Shelf {
     fn present(&mut self, metrics: &Metrics) {
         let Self { sources, listeners } = self;
         for presenting in listeners {
-            let pair =
-                |files| sources.get(files).and_then(|source: &Source| source.pair.as_deref());
-            let is_complete = presenting.files.iter().all(|files| pair(files).is_some());
+            let pairs = presenting.files().map(|files| sources.get(&files)?.pair.as_deref());
+            let pairs: Vec<Option<&Pair>> = pairs.collect();
+            let is_complete = pairs.iter().all(Option::is_some);
             presenting.stand_in = match &presenting.acme {
                 Some((_, hosts)) if !is_complete => match stand_in::for_hosts(hosts) {
                     Ok(pair) => Some(pair),
                     Err(error) => {
-                        tracing::error!(
-                            code = "tls.stand_in",
-                            error,
-                            "no stand-in for a certificate"
-                        );
+                        let code = "tls.stand_in";
+                        tracing::error!(code, error, "no stand-in for a certificate");
                         None
                     }
                 },
                 _ => None,
             };
-            let pairs = presenting.files.iter().filter_map(pair);
+            let pairs = pairs.into_iter().flatten();
             presenting.resolver.swap(Table::of(pairs.chain(&presenting.stand_in)));
         }
         let presented =
@@ -276,24 +268,122 @@ impl Presenting {
             let hosts = acme.hosts_of(&policy.sites);
             (acme, hosts)
         });
-        let mut files = tls.certificates.clone();
-        if let Some((acme, hosts)) = &acme {
-            files.extend(hosts.iter().map(|host| acme.files_of(host)));
-        }
         Some(Self {
             address: listener.address,
-            files,
+            files: tls.certificates.clone(),
             acme,
             stand_in: None,
             resolver: Arc::default(),
         })
     }
 
-    fn issues(&self, files: &CertificateFiles) -> bool {
-        let mut issued = self
-            .acme
-            .iter()
-            .flat_map(|(acme, hosts)| hosts.iter().map(move |host| acme.files_of(host)));
-        issued.any(|issued| issued == *files)
+    fn files(&self) -> impl Iterator<Item = CertificateFiles> {
+        self.files.iter().cloned().chain(self.issued())
     }
+
+    /// The files that ACME writes.
+    fn issued(&self) -> impl Iterator<Item = CertificateFiles> {
+        let of = |(acme, hosts): &'_ (Acme, Vec<String>)| -> Vec<CertificateFiles> {
+            hosts.iter().map(|host| acme.files_of(host)).collect()
+        };
+        self.acme.iter().flat_map(of)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Source {
+    files: CertificateFiles,
+    /// Whether ACME writes the file, which is not there before the first order.
+    is_issued: bool,
+    pub(super) pair: Option<Arc<Pair>>,
+    seen: Stamps,
+    last_read: Stamps,
+    pub(super) fault: Option<String>,
+    pub(super) failure: Option<String>,
+}
+
+type Stamps = [Option<Stamp>; 2];
+
+impl Source {
+    /// The files as they are at a start.
+    ///
+    /// # Errors
+    /// The operator's files are unusable. What ACME wrote is issued anew.
+    pub(super) fn read(files: CertificateFiles, is_issued: bool) -> Result<Self, Fault> {
+        let stamps = stamps(&files);
+        let mut source = Self {
+            files,
+            is_issued,
+            pair: None,
+            seen: stamps.clone(),
+            last_read: stamps,
+            fault: None,
+            failure: None,
+        };
+        match Pair::read(&source.files) {
+            Ok(pair) => source.pair = Some(Arc::new(pair)),
+            Err(fault) if !is_issued => return Err(fault),
+            Err(fault) if fault.is_absent() => {}
+            Err(fault) => source.refuse(&fault),
+        }
+        Ok(source)
+    }
+
+    /// Whether a file has changed since the last read, and both are stable since the last check. So a
+    /// pair that is being written is left alone.
+    pub(super) fn has_changed(&mut self) -> bool {
+        let now = stamps(&self.files);
+        let has_changed = now == self.seen && now != self.last_read;
+        self.seen = now;
+        has_changed
+    }
+
+    /// Reads the files. The last good pair stays if they are unusable. Returns `taken` or `refused` for a
+    /// change.
+    pub(super) fn read_again(&mut self) -> Option<&'static str> {
+        // A change during the read is another change.
+        self.last_read = stamps(&self.files);
+        match Pair::read(&self.files) {
+            Ok(pair) => {
+                let was_refused = self.fault.take().is_some();
+                let is_same = self.pair.as_ref().is_some_and(|old| old.chain() == pair.chain());
+                if is_same {
+                    if was_refused {
+                        let file = self.name();
+                        tracing::info!(file, "certificate accepted again: it is the present one");
+                    }
+                    return None;
+                }
+                let (file, ends) = (self.name(), pair.ends);
+                tracing::info!(file, %ends, "certificate taken");
+                self.failure = None;
+                self.pair = Some(Arc::new(pair));
+                Some("taken")
+            }
+            Err(fault) if self.is_issued && fault.is_absent() => None,
+            Err(fault) => {
+                self.refuse(&fault);
+                Some("refused")
+            }
+        }
+    }
+
+    fn refuse(&mut self, fault: &Fault) {
+        let error = escape::bounded(fault.to_string().as_bytes(), 500);
+        let kept = if self.pair.is_some() { "the last good one stays" } else { "there is none" };
+        tracing::error!(code = "tls.certificate_refused", error, "certificate refused: {kept}");
+        self.fault = Some(error);
+    }
+
+    pub(super) fn is_in(&self, file: &Path) -> bool {
+        self.files.certificate == file
+    }
+
+    pub(super) fn name(&self) -> String {
+        escape::path(&self.files.certificate)
+    }
+}
+
+fn stamps(files: &CertificateFiles) -> Stamps {
+    [Stamp::of(&files.certificate), Stamp::of(&files.key)]
 }

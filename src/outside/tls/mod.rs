@@ -21,6 +21,5 @@ pub use self::{
 mod certificates; // the certificates of all listeners
 mod challenges; // the open tokens of ACME orders
 mod pair; // one certificate with its key
-mod source; // the files of one certificate, and what was last read from them
 mod stand_in; // a certificate until the first one is issued
 mod table; // certificates by name

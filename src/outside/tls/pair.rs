@@ -1,13 +1,13 @@
 //! One certificate with its key, as a listener presents it.
 
 use std::{
-    fmt,
     fs::File,
     io::{ErrorKind, Read},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use derive_more::Display;
 use jiff::Timestamp;
 use rustls::{
     crypto,
@@ -37,10 +37,10 @@ pub struct Pair {
     pub(crate) ends: Timestamp,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
+#[display("{}: {reason}", file.display())]
 pub(super) struct Fault {
     file: PathBuf,
-    pub(super) is_absent: bool,
     is_of_key: bool,
     /// Why the file can't be read; `None` if its content is wrong.
     unread: Option<ErrorKind>,
@@ -97,14 +97,12 @@ impl Pair {
         let CertificateFiles { certificate, key } = files;
         let fault = |is_of_key: bool, reason: String| Fault {
             file: if is_of_key { key } else { certificate }.clone(),
-            is_absent: false,
             is_of_key,
             unread: None,
             reason,
         };
         let of = |file: &Path, is_of_key| {
             pem(file).map_err(|error| Fault {
-                is_absent: error.kind() == ErrorKind::NotFound,
                 unread: Some(error.kind()),
                 ..fault(is_of_key, error.to_string())
             })
@@ -131,14 +129,12 @@ impl Pair {
     }
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.file.display(), self.reason)
-    }
-}
-
 impl Fault {
     const REPAIR: &str = "name PEM files of a certificate chain and its private key";
+
+    pub(super) fn is_absent(&self) -> bool {
+        self.unread == Some(ErrorKind::NotFound)
+    }
 
     pub(super) fn finding(&self) -> Diagnostic {
         Diagnostic::error("server.tls", self.to_string()).help(Self::REPAIR)
@@ -147,7 +143,7 @@ impl Fault {
     fn finding_of_check(&self) -> Diagnostic {
         let code = "policy.certificate";
         let has_folder = self.file.parent().is_some_and(Path::is_dir);
-        if let Some(meant) = self.is_absent.then(|| meant(&self.file)).flatten() {
+        if let Some(meant) = self.is_absent().then(|| meant(&self.file)).flatten() {
             let help = format!("did you mean '{}'?", escape::path(&meant));
             return Diagnostic::warning(code, self.to_string()).help(help);
         }
@@ -241,7 +237,7 @@ mod tests {
             let fault = read(certificate, key).expect_err("a fault");
             assert!(fault.file.ends_with(at), "{fault}");
             assert!(fault.reason.contains(reason), "{fault}");
-            assert_eq!(fault.is_absent, at == "absent.pem", "{fault}");
+            assert_eq!(fault.is_absent(), at == "absent.pem", "{fault}");
         }
     }
 

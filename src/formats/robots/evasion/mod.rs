@@ -2,19 +2,8 @@
 //!
 //! The RFC is silent on them. A polite crawler follows a link to `//private/x` that the letter
 //! allows, so these forms are no violations. But a proxy that refuses closed paths has to know them:
-//! otherwise any rule could be evaded. Servers take some
-//! of these steps (`step`), each in an order of its own:
-//!
-//! 1. `%2F` read as `/`,
-//! 2. `%5C` and `\` read as `/`,
-//! 3. `%3B` read as `;`,
-//! 4. `%uXXXX` decoded as UTF-16,
-//! 5. `;parameters` of all path segments dropped,
-//! 6. slashes in a row merged, all or those that begin the path,
-//! 7. dot segments resolved (RFC 3986 §5.2.4),
-//! 8. dot segments resolved that lead above the root, and back by the name of its folder,
-//! 9. `//host` before the path dropped, as a reference without a scheme (RFC 3986 §4.2),
-//! 10. what is encoded twice decoded again, if the origin is said to do it ([`Reading`]).
+//! otherwise any rule could be evaded. Servers take some of the steps in [`Steps`], each in an order of its
+//! own, and decode again what is encoded twice, if the origin is said to do it ([`Reading`]).
 //!
 //! The paths are the closure of the letter under these steps: each step may be taken or not, in any
 //! order, any number of times. An origin may be known to take only some of them ([`Steps`]); dot segments
@@ -53,14 +42,12 @@
 mod closure; // The paths that the steps make.
 mod decoding; // Ways of decoding.
 mod mark; // Octets that stand for others.
-mod paths; // A list of different paths.
-mod query; // The forms of a query.
 mod step; // One step on a path.
 mod steps; // The steps that an origin takes.
 
 use std::ops::Range;
 
-use self::{mark::Decoded, paths::Paths};
+use self::{closure::Paths, mark::Decoded};
 
 pub use self::{
     closure::{MAX_FORMS, MAX_OCTETS},
@@ -221,10 +208,10 @@ impl Family {
             queries.push((Vec::new(), Of::Paths));
         }
         let names = takes(Steps::NAME_VARIABLES);
-        let literal = query::decode(query, decoded);
-        let trimmed = query::trim_names(literal.as_deref().unwrap_or(query)).filter(|_| names);
+        let literal = decoding::decode_query(query, decoded);
+        let trimmed = decoding::trim_names(literal.as_deref().unwrap_or(query)).filter(|_| names);
         let last = trimmed.as_deref().or(literal.as_deref()).unwrap_or(query);
-        let named = query::name_as_variables(last).map(|named| (named, Of::Names));
+        let named = decoding::name_as_variables(last).map(|named| (named, Of::Names));
         let named = named.filter(|_| names);
         let literal = literal.filter(|_| takes(Steps::DECODE_QUERY));
         let decoded = literal.into_iter().chain(trimmed).map(|query| (query, Of::Queries));

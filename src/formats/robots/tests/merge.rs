@@ -212,7 +212,6 @@ pub(super) fn naming(robots: &RobotsTxt, crawler: &str) -> Vec<usize> {
     Vec::new()
 }
 
-/// The groups for `*`.
 pub(super) fn for_star(robots: &RobotsTxt) -> Vec<usize> {
     let is_star = |group: &Group| group.user_agents.iter().any(|ua| name::is_star(&ua.name));
     (0..robots.groups.len()).filter(|&at| is_star(&robots.groups[at])).collect()

@@ -79,8 +79,8 @@ fn a_signature_has_the_values_of_its_fields() {
     let signatures = signatures(&message(&fields));
     let [signature] = &signatures[..] else { panic!("there is one signature") };
     assert_eq!(signature.key_id(), vectors::ED25519_THUMBPRINT);
-    assert_eq!((signature.created(), signature.expires()), (CREATED, CREATED + 300));
-    assert_eq!(signature.alg(), Some("ed25519"));
+    assert_eq!((signature.created(), signature.expires), (CREATED, CREATED + 300));
+    assert_eq!(signature.alg.as_deref(), Some("ed25519"));
     assert_eq!(signature.agent().map(AgentUrl::as_str), Ok(AGENT));
     let covered: Vec<&str> = signature.components().collect();
     assert_eq!(covered, [r#""@authority""#, r#""signature-agent";key="k""#]);

@@ -22,8 +22,7 @@ fn url(format: &str) -> (WebhookUrl, Format) {
 
 fn events() -> [Event; 3] {
     let event = |summary: String, details: Value| {
-        let key = (AlertKind::NewOffender, String::new());
-        Event::new(key, Timestamp::UNIX_EPOCH, summary, details)
+        Event::new(AlertKind::NewOffender, "", Timestamp::UNIX_EPOCH, summary, details)
     };
     let many: serde_json::Map<_, _> = (0..30)
         .map(|number| (format!("k_{number}"), json!([HOSTILE.repeat(9), { "a": HOSTILE }])))
@@ -68,8 +67,8 @@ fn a_fact_is_a_line() {
         "site": "a.example", "count": 2, "none": [],
         "offenders": [{ "site": "a", "product_token": "GPTBot" }, { "site": "b", "count": 3 }],
     });
-    let key = (AlertKind::NewOffender, String::new());
-    let event = Event::new(key, Timestamp::UNIX_EPOCH, "two new".to_owned(), details);
+    let (kind, summary) = (AlertKind::NewOffender, "two new".to_owned());
+    let event = Event::new(kind, "", Timestamp::UNIX_EPOCH, summary, details);
     let lines: Vec<_> = lines(&event).collect();
     assert_eq!(lines, ["two new", "site: a.example", "count: 2", "offenders: a GPTBot; b 3"]);
 }
