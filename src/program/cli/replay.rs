@@ -11,7 +11,7 @@ use std::{
 use super::report::{Format, save, screen};
 use crate::{
     formats::access_log,
-    program::console::{ConfigFile, Error, Exit, database::location, load, refuse, remark, web},
+    program::console::{ConfigFile, Error, Exit, database::location, input, load, refuse, remark},
     records::{
         record::{Edition, Violation},
         tally::Claimant,
@@ -209,7 +209,7 @@ fn sources(logs: &[PathBuf]) -> Vec<Source> {
 fn basis(args: &Args) -> Result<(Basis, String), Error> {
     match &args.robots_txt {
         Some(from) => {
-            let basis = Basis::of_robots_txt(web::robots_txt(from)?.into());
+            let basis = Basis::of_robots_txt(input::robots_txt(from)?.into());
             let basis = basis.map_err(|findings| Error::Findings(findings.0))?;
             Ok((basis, format!("the robots.txt {from}")))
         }
@@ -223,7 +223,7 @@ fn basis_of(args: &Args, config: &ConfigFile) -> Result<Basis, Error> {
         let editions = editions(&policy)?;
         return Ok(Basis::with_history(policy, editions));
     }
-    let origin = args.origin_robots_txt.as_deref().map(web::robots_txt).transpose()?;
+    let origin = args.origin_robots_txt.as_deref().map(input::robots_txt).transpose()?;
     Ok(Basis::of(policy, origin.map(Into::into)))
 }
 

@@ -5,6 +5,8 @@ use std::{
     process::ExitCode,
 };
 
+use derive_more::From;
+
 use crate::{base::diagnostic::Diagnostic, records::record, review::report::terms::Refusal};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +17,13 @@ pub(crate) enum Exit {
     Failed = 2,
 }
 
-#[derive(Debug)]
+#[derive(Debug, From)]
 pub(crate) enum Error {
     /// The verb refuses; holds a sentence with the repair.
     Refused(String),
     Findings(Vec<Diagnostic>),
     /// The output failed; a closed pipe is one of these failures.
+    #[from]
     Output(io::Error),
 }
 
@@ -31,12 +34,6 @@ pub(crate) fn refuse<T>(sentence: impl Into<String>) -> Result<T, Error> {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit as u8)
-    }
-}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Output(error)
     }
 }
 

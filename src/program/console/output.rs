@@ -1,12 +1,15 @@
-//! The output of a verb: text or JSON lines, and files.
+//! The output of a verb: text or JSON lines, and files; the terminal with its width and its colours.
 
 use std::{
+    env,
     fs::OpenOptions,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     path::Path,
 };
 
-use crate::{base::escape, program::console::exit::Error};
+use terminal_size::{Width, terminal_size_of};
+
+use crate::{base::escape, program::console::exit::Error, review::report::Screen};
 
 /// The output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -45,4 +48,32 @@ pub(crate) fn write_file(file: &Path, bytes: &[u8], replaces: bool) -> Result<()
         };
         Error::Refused(format!("{}: {error}{hint}", escape::path(file)))
     })
+}
+
+/// The width of a terminal that does not tell it.
+const USUAL_WIDTH: usize = 80;
+const LEAST_WIDTH: usize = 40;
+
+impl Screen {
+    /// The screen behind standard output. `COLUMNS` overrides the width of a terminal.
+    pub(crate) fn of_standard_output() -> Self {
+        let out = io::stdout();
+        if !out.is_terminal() {
+            return Self { width: None, has_colours: false };
+        }
+        let named = variable("COLUMNS").and_then(|columns| columns.parse().ok());
+        let own = || terminal_size_of(&out).map(|(Width(columns), _)| usize::from(columns));
+        let width = named.or_else(own).filter(|&width| width > 0).unwrap_or(USUAL_WIDTH);
+        Self { width: Some(width.max(LEAST_WIDTH)), has_colours: wants_colours() }
+    }
+}
+
+/// Whether the environment lets a terminal have colours: neither `NO_COLOR` nor a dumb terminal says
+/// no.
+pub(crate) fn wants_colours() -> bool {
+    variable("NO_COLOR").is_none() && variable("TERM").is_none_or(|term| term != "dumb")
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
 }

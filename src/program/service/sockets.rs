@@ -63,12 +63,10 @@ impl Sockets {
         if findings.is_empty() { Ok(Self(sockets)) } else { Err(findings) }
     }
 
-    /// All of them, for a successor.
     pub(super) fn copies(&self) -> io::Result<Vec<OwnedFd>> {
         self.0.iter().map(|(_, socket)| socket.try_clone().map(OwnedFd::from)).collect()
     }
 
-    /// Takes the socket of an address of the policy.
     pub(super) fn take(&mut self, address: SocketAddr) -> Result<TcpListener, Error> {
         let at = self.0.iter().position(|(own, _)| *own == address);
         at.map(|at| self.0.remove(at).1)
