@@ -127,9 +127,7 @@ pub(super) struct UnblockArgs {
 }
 
 fn mode(text: &str) -> Result<Mode, String> {
-    let modes = [Mode::Off, Mode::Log, Mode::Throttle, Mode::Block];
-    let found = modes.into_iter().find(|mode| mode.as_str() == text);
-    found.ok_or_else(|| "write off, log, throttle or block".to_owned())
+    Mode::from_word(text).ok_or_else(|| "write off, log, throttle or block".to_owned())
 }
 
 fn duration(text: &str) -> Result<SignedDuration, String> {
@@ -223,7 +221,12 @@ fn run(args: &Common, act: Act, out: &mut dyn Write) -> Result<Exit, Error> {
         Format::Text => {}
     }
     if writes {
-        tell_server(&policy);
+        match reload::ask_to_reload(&policy) {
+            Ok(Some(answer)) => remark(&answer),
+            Ok(None) => {}
+            Err(Error::Refused(why)) => remark(&format!("no server was told: {why}")),
+            Err(_) => remark("no server was told"),
+        }
     }
     Ok(if writes || args.preview { Exit::Fine } else { Exit::Findings })
 }
@@ -270,16 +273,6 @@ fn last_days(policy: &Policy, request: &Request<'_>) -> Option<Vec<PastRow>> {
             remark(&format!("the last days are not known: {error}"));
             None
         }
-    }
-}
-
-/// Has the running server read its policy, and says whether there is one.
-fn tell_server(policy: &Policy) {
-    match reload::ask_to_reload(policy) {
-        Ok(Some(answer)) => remark(&answer),
-        Ok(None) => {}
-        Err(Error::Refused(why)) => remark(&format!("no server was told: {why}")),
-        Err(_) => remark("no server was told"),
     }
 }
 

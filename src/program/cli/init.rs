@@ -13,7 +13,6 @@ use crate::{
     },
     base::{escape, fetch::page},
     program::console::{Error, Exit, control_runtime, input, remark, write_file},
-    rules::policy::Policy,
     state::publication,
 };
 
@@ -104,8 +103,13 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let mut text = policy_text(&answers);
     let (policy, findings) = crate::rules::policy::read("the answers", text.as_bytes());
     let Some(policy) = policy else { return Err(Error::Findings(findings)) };
-    // A server that does not answer has no rules yet.
-    let replaced = is_named.then(|| replaced(&policy)).transpose()?.flatten();
+    // The rules of the origin that a policy replaces. A server that does not answer has no rules yet.
+    let mut replaced: Option<Replaced> = None;
+    if is_named {
+        let answers = control_runtime()?.block_on(publication::replaced(&policy, PATIENCE));
+        let answers = answers.map_err(|error| Error::Output(io::Error::other(error)))?;
+        replaced = answers.into_values().flatten().find(|replaced| !replaced.is_empty());
+    }
     if replaced.is_some() {
         answers.has_robots_txt = true;
         text = policy_text(&answers);
@@ -132,13 +136,6 @@ const ORIGIN: &str = "http://127.0.0.1:3000";
 
 /// The most time for the robots.txt of the origin.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// The rules of the origin that a policy replaces; `None` without any.
-fn replaced(policy: &Policy) -> Result<Option<Replaced>, Error> {
-    let answers = control_runtime()?.block_on(publication::replaced(policy, PATIENCE));
-    let answers = answers.map_err(|error| Error::Output(io::Error::other(error)))?;
-    Ok(answers.into_values().flatten().find(|replaced| !replaced.is_empty()))
-}
 
 /// Whether a site has a robots.txt, and the preset for its first page. A site that does not answer has
 /// neither.

@@ -97,39 +97,41 @@ pub(super) fn schema(out: &mut dyn Write) -> Result<Exit, Error> {
 }
 
 /// Examples of verbs without any in their long help.
-const EXAMPLES: [(&str, &[&str]); 23] = [
-    (
-        "serve",
-        &["beadle serve --config beadle.yaml", "beadle serve --origin http://127.0.0.1:3000"],
-    ),
-    ("reload", &["beadle reload --config beadle.yaml", "beadle reload --format json"]),
-    ("demo", &["beadle demo", "beadle demo --port 8088 --no-traffic"]),
-    ("robots accept", &["beadle robots accept --site www.example.com"]),
-    ("robots discard", &["beadle robots discard --site www.example.com"]),
-    ("crawlers", &["beadle crawlers list --purpose ai-training", "beadle crawlers show GPTBot"]),
-    ("crawlers identify", &["beadle crawlers identify < user-agents.txt"]),
-    ("crawlers list", &["beadle crawlers list --purpose ai-training"]),
-    ("crawlers show", &["beadle crawlers show GPTBot"]),
-    (
-        "crawlers score",
-        &["beadle crawlers score GPTBot", "beadle crawlers score bingbot --since 30d"],
-    ),
-    (
-        "crawlers impostors",
-        &["beadle crawlers impostors", "beadle crawlers impostors --since 30d --format json"],
-    ),
-    ("crawlers accept", &["beadle crawlers accept", "beadle crawlers accept ExampleBot"]),
-    ("crawlers update", &["beadle crawlers update --from crawlers.yaml"]),
-    ("crawlers evaluate", &["beadle crawlers evaluate labelled.jsonl"]),
-    ("store check", &["beadle store check", "beadle store check --format json"]),
-    ("store backup", &["beadle store backup /var/backups/violations.db"]),
-    ("store compact", &["beadle store compact"]),
-    ("policy history", &["beadle policy history", "beadle policy history --format json"]),
-    ("policy show", &["beadle policy show 12", "beadle policy show 12 --changes"]),
-    ("policy restore", &["beadle policy restore 12 --yes"]),
-    ("fleet", &["beadle fleet --config beadle.yaml", "beadle fleet --format json"]),
-    ("alerts", &["beadle alerts test"]),
-    ("alerts test", &["beadle alerts test --config beadle.yaml"]),
+const EXAMPLES: [(&str, &str); 34] = [
+    ("serve", "beadle serve --config beadle.yaml"),
+    ("serve", "beadle serve --origin http://127.0.0.1:3000"),
+    ("reload", "beadle reload --config beadle.yaml"),
+    ("reload", "beadle reload --format json"),
+    ("demo", "beadle demo"),
+    ("demo", "beadle demo --port 8088 --no-traffic"),
+    ("robots accept", "beadle robots accept --site www.example.com"),
+    ("robots discard", "beadle robots discard --site www.example.com"),
+    ("crawlers", "beadle crawlers list --purpose ai-training"),
+    ("crawlers", "beadle crawlers show GPTBot"),
+    ("crawlers identify", "beadle crawlers identify < user-agents.txt"),
+    ("crawlers list", "beadle crawlers list --purpose ai-training"),
+    ("crawlers show", "beadle crawlers show GPTBot"),
+    ("crawlers score", "beadle crawlers score GPTBot"),
+    ("crawlers score", "beadle crawlers score bingbot --since 30d"),
+    ("crawlers impostors", "beadle crawlers impostors"),
+    ("crawlers impostors", "beadle crawlers impostors --since 30d --format json"),
+    ("crawlers accept", "beadle crawlers accept"),
+    ("crawlers accept", "beadle crawlers accept ExampleBot"),
+    ("crawlers update", "beadle crawlers update --from crawlers.yaml"),
+    ("crawlers evaluate", "beadle crawlers evaluate labelled.jsonl"),
+    ("store check", "beadle store check"),
+    ("store check", "beadle store check --format json"),
+    ("store backup", "beadle store backup /var/backups/violations.db"),
+    ("store compact", "beadle store compact"),
+    ("policy history", "beadle policy history"),
+    ("policy history", "beadle policy history --format json"),
+    ("policy show", "beadle policy show 12"),
+    ("policy show", "beadle policy show 12 --changes"),
+    ("policy restore", "beadle policy restore 12 --yes"),
+    ("fleet", "beadle fleet --config beadle.yaml"),
+    ("fleet", "beadle fleet --format json"),
+    ("alerts", "beadle alerts test"),
+    ("alerts test", "beadle alerts test --config beadle.yaml"),
 ];
 
 /// The command with examples in the help of each verb below `path`.
@@ -148,11 +150,13 @@ fn shown(verb: Command, path: &str) -> Command {
     let own: Vec<&str> = own.map(str::trim).collect();
     let (examples, is_in_long) = match own.is_empty() {
         false => (own, true),
-        true => match EXAMPLES.iter().find(|(known, _)| *known == path) {
-            Some((_, examples)) => (examples.to_vec(), false),
-            None => return verb,
-        },
+        true => {
+            (EXAMPLES.iter().filter(|(of, _)| *of == path).map(|(_, one)| *one).collect(), false)
+        }
     };
+    if examples.is_empty() {
+        return verb;
+    }
     let text = format!("Examples:\n  {}", examples.join("\n  "));
     let verb = verb.after_help(text);
     // The long help has them in its text.

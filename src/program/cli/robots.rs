@@ -78,7 +78,14 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let site = site::find(&rulebook, host.or_else(|| only.map(policy::Site::name)));
     if let Some(id) = &args.edition {
         let named = host.map(|_| site).transpose()?;
-        out.write_all(&by_hash(&policy, named, id)?.bytes)?;
+        if id.len() < LEAST_DIGITS {
+            let shown = escape::shown(id);
+            return refuse(format!(
+                "'{shown}' is too short (write {LEAST_DIGITS} or more hexadecimal digits; 'beadle \
+                 robots --history' lists the editions)"
+            ));
+        }
+        out.write_all(&kept_edition(&policy, named, id)?.bytes)?;
         return Ok(Exit::Fine);
     }
     if args.history {
@@ -198,20 +205,8 @@ fn changes(before: Option<&Edition>, edition: &Edition, out: &mut dyn Write) -> 
     }
 }
 
-/// The fewest digits by which an operator names an edition.
+/// The fewest digits by which an operator names an edition: a part of its hash that is not there by chance.
 const LEAST_DIGITS: usize = 8;
-
-/// The edition that an operator names by a part of its hash that is not there by chance.
-fn by_hash(policy: &Policy, site: Option<&Site>, id: &str) -> Result<Edition, Error> {
-    if id.len() < LEAST_DIGITS {
-        let shown = escape::shown(id);
-        return refuse(format!(
-            "'{shown}' is too short (write {LEAST_DIGITS} or more hexadecimal digits; 'beadle \
-             robots --history' lists the editions)"
-        ));
-    }
-    kept_edition(policy, site, id)
-}
 
 /// The edition whose hash begins with `id`; of `site` alone, if given.
 pub(super) fn kept_edition(

@@ -15,7 +15,7 @@ use clap_complete::{CompletionCandidate, env::Shells};
 use crate::{
     program::console::{
         config::ConfigFile,
-        exit::{Error, Exit},
+        output::{Error, Exit},
     },
     rules::{
         crawlers::{Crawler, Purpose},

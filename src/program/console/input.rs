@@ -16,7 +16,7 @@ use crate::{
     },
     program::console::{
         control_runtime,
-        exit::{Error, refuse},
+        output::{Error, refuse},
     },
     state::publication,
 };

@@ -6,10 +6,9 @@
 pub(crate) mod completions; // words that a shell completes
 mod config; // the policy as an option, and at the start of a server
 pub(crate) mod database; // the file and the server of its database
-mod exit; // exit codes and errors
 pub(crate) mod input; // files, standard input, pages of the web
 mod log_lines; // log lines on standard error
-mod output; // lines and files that are written, the terminal
+mod output; // lines and files that are written, the terminal, exit codes and errors
 pub(crate) mod site; // the site that the options name
 
 pub(crate) use self::{
@@ -17,9 +16,8 @@ pub(crate) use self::{
         AtStart, ConfigFile, after_trial, examine, good, load, load_with_database, no_policy,
         read_now,
     },
-    exit::{Error, Exit, refuse},
     log_lines::{LineCounts, log_to_stderr},
-    output::{Format, json, remark, write_file},
+    output::{Error, Exit, Format, json, refuse, remark, write_file},
 };
 
 /// The runtime for everything except requests: signals, look-ups, reloads and the admin listener.

@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     database,
-    exit::{Error, refuse},
+    output::{Error, refuse},
 };
 
 /// The site that serves this host or has this name; the only site if no host is given.
