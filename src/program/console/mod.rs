@@ -1,7 +1,7 @@
 //! The console: what several verbs read, write and ask for.
 //!
 //! May use: policy, enforce, clickhouse, crawlers, record, violations, report, publication, remote,
-//! trial, fetch, diagnostic, escape, text. Must not know: any verb.
+//! trial, fetch, diagnostic, escape. Must not know: any verb.
 
 pub(crate) mod completions; // words that a shell completes
 mod config; // the policy as an option, and at the start of a server
