@@ -115,7 +115,7 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
          trial/ proposal/ edge/ proxy/ admin/ pages/ api/ console/ service/ cli/ access_log/ replay/",
     ),
     ("strsim", "crawlers/ policy/"),
-    ("terminal_size", "console/screen.rs"),
+    ("terminal_size", "console/output.rs"),
     ("unicode_width", "diagnostic/snippet.rs report/terminal.rs report/grid.rs"),
     (
         "uuid",

@@ -11,7 +11,7 @@
 use std::fmt;
 
 use derive_more::Display;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::base::{escape, text::words};
 
@@ -57,7 +57,7 @@ words! {
 }
 
 /// A position in a text. Lines and columns count from 1; a column counts characters.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub struct Place {
     /// The file's name as the operator gave it.
     pub file: Option<String>,

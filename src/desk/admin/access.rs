@@ -52,7 +52,6 @@ impl Access {
         self.token.is_some()
     }
 
-    /// Whether a request has the token or the cookie of a session.
     pub(super) fn allows(&self, fields: &HeaderMap, now: Timestamp) -> bool {
         let Some(token) = self.token else { return true };
         let is_session = |cookie: &str| {

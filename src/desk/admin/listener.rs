@@ -71,7 +71,6 @@ impl Ending {
     }
 }
 
-/// Accepts connections for ever.
 pub(super) async fn run(listener: &TcpListener, hosts: &Arc<Hosts>, pages: &Router) {
     // A connection of an address holds one of these.
     let mut addresses: HashMap<IpAddr, Weak<()>> = HashMap::new();
@@ -97,15 +96,15 @@ pub(super) async fn run(listener: &TcpListener, hosts: &Arc<Hosts>, pages: &Rout
 async fn connection(stream: TcpStream, hosts: Arc<Hosts>, pages: Router, _place: Place) {
     // An error means that the client is gone.
     let Ok(local) = stream.local_addr() else { return };
-    let door = Door { hosts, local: local.ip() };
     let written = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&written);
     let stream = InspectWriter::new(stream, move |bytes: &[u8]| {
         counter.fetch_add(bytes.len() as u64, Ordering::Relaxed);
     });
     let (ending, ends) = watch::channel(());
-    let pages =
-        pages.layer(middleware::from_fn_with_state(door, check)).layer(Extension(Ending(ends)));
+    let pages = pages
+        .layer(middleware::from_fn_with_state((hosts, local.ip()), check))
+        .layer(Extension(Ending(ends)));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
@@ -133,18 +132,16 @@ async fn while_read(mut answer: impl Future + Unpin, written: &AtomicU64, stall:
     }
 }
 
-#[derive(Clone)]
-struct Door {
-    hosts: Arc<Hosts>,
-    local: IpAddr,
-}
-
 /// Answers 421 to a request for another host. Health checks need no host.
-async fn check(State(door): State<Door>, request: Request<Body>, next: Next) -> Response {
+async fn check(
+    State((hosts, local)): State<(Arc<Hosts>, IpAddr)>,
+    request: Request<Body>,
+    next: Next,
+) -> Response {
     let is_check = CHECKS.contains(&request.uri().path());
     let host = authority(request.uri(), request.headers());
     let text = host.and_then(|host| std::str::from_utf8(host).ok());
-    if is_check || text.is_some_and(|host| door.hosts.allow(host, door.local)) {
+    if is_check || text.is_some_and(|host| hosts.allow(host, local)) {
         return next.run(request).await;
     }
     (StatusCode::MISDIRECTED_REQUEST, Hosts::refusal(host)).into_response()

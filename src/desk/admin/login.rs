@@ -18,9 +18,8 @@ use serde::Deserialize;
 use tokio::time::timeout;
 
 use super::{
-    html::{guard, html},
     problem::{Kind, Problem},
-    view::View,
+    view::{View, guard, html},
 };
 
 /// Health checks. They name whatever host they like, and need no token.
@@ -117,7 +116,7 @@ async fn admit(view: &View, request: Request<Body>, next: Next) -> Response {
     let why =
         "This needs the token in server.admin.token_file, as 'Authorization: Bearer TOKEN'.\n";
     let refusal = match is_program {
-        true => Problem::new(Kind::Unauthorized, why.trim_end()).into_response(),
+        true => Problem::new(Kind::UNAUTHORIZED, why.trim_end()).into_response(),
         false => (StatusCode::UNAUTHORIZED, why).into_response(),
     };
     ([(header::WWW_AUTHENTICATE, "Bearer realm=\"beadle\"")], refusal).into_response()

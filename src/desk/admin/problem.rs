@@ -8,22 +8,27 @@ use serde_json::json;
 
 use crate::{records::record, review::report::terms::Refusal};
 
-/// A kind of problem. Its name is stable.
+/// A kind of problem: its name, which is stable, its title and its status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) struct Kind(&'static str, &'static str, StatusCode);
+
+impl Kind {
     /// A parameter that the path does not know, or knows once only.
-    Parameter,
-    /// A value that means nothing.
-    Value,
-    Unauthorized,
-    NotFound,
-    /// Another method than GET and HEAD.
-    Method,
-    NoDatabase,
-    Database,
-    NotReady,
-    Busy,
-    Failed,
+    pub(crate) const PARAMETER: Self =
+        Self("parameter", "Unknown parameter", StatusCode::BAD_REQUEST);
+    pub(crate) const VALUE: Self =
+        Self("value", "Value without a meaning", StatusCode::BAD_REQUEST);
+    pub(crate) const UNAUTHORIZED: Self = Self("token", "Token needed", StatusCode::UNAUTHORIZED);
+    pub(crate) const NOT_FOUND: Self = Self("not-found", "Not found", StatusCode::NOT_FOUND);
+    pub(crate) const METHOD: Self =
+        Self("method", "Method not allowed", StatusCode::METHOD_NOT_ALLOWED);
+    pub(crate) const NO_DATABASE: Self = Self("no-database", "No database", StatusCode::CONFLICT);
+    pub(crate) const DATABASE: Self =
+        Self("database", "The database can't be read", StatusCode::SERVICE_UNAVAILABLE);
+    pub(crate) const NOT_READY: Self =
+        Self("not-ready", "Not ready", StatusCode::SERVICE_UNAVAILABLE);
+    pub(crate) const BUSY: Self = Self("busy", "Too many exports", StatusCode::TOO_MANY_REQUESTS);
+    pub(crate) const FAILED: Self = Self("failed", "Failed", StatusCode::INTERNAL_SERVER_ERROR);
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,34 +38,13 @@ pub(crate) struct Problem {
     parameter: Option<String>,
 }
 
-impl Kind {
-    /// The name, the title and the status.
-    const fn facts(self) -> (&'static str, &'static str, StatusCode) {
-        match self {
-            Self::Parameter => ("parameter", "Unknown parameter", StatusCode::BAD_REQUEST),
-            Self::Value => ("value", "Value without a meaning", StatusCode::BAD_REQUEST),
-            Self::Unauthorized => ("token", "Token needed", StatusCode::UNAUTHORIZED),
-            Self::NotFound => ("not-found", "Not found", StatusCode::NOT_FOUND),
-            Self::Method => ("method", "Method not allowed", StatusCode::METHOD_NOT_ALLOWED),
-            Self::NoDatabase => ("no-database", "No database", StatusCode::CONFLICT),
-            Self::Database => {
-                ("database", "The database can't be read", StatusCode::SERVICE_UNAVAILABLE)
-            }
-            Self::NotReady => ("not-ready", "Not ready", StatusCode::SERVICE_UNAVAILABLE),
-            Self::Busy => ("busy", "Too many exports", StatusCode::TOO_MANY_REQUESTS),
-            Self::Failed => ("failed", "Failed", StatusCode::INTERNAL_SERVER_ERROR),
-        }
-    }
-}
-
 impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), parameter: None }
     }
 
-    /// A parameter whose value means nothing.
     pub(crate) fn value(parameter: &str, detail: impl Into<String>) -> Self {
-        Self { parameter: Some(parameter.to_owned()), ..Self::new(Kind::Value, detail) }
+        Self { parameter: Some(parameter.to_owned()), ..Self::new(Kind::VALUE, detail) }
     }
 
     pub(crate) fn about(self, parameter: impl Into<String>) -> Self {
@@ -77,7 +61,7 @@ impl Problem {
     /// The refusal of a term in the path: it names nothing.
     pub(crate) fn of_path(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Term(sentence) => Self::new(Kind::NotFound, sentence),
+            Refusal::Term(sentence) => Self::new(Kind::NOT_FOUND, sentence),
             Refusal::Store(error) => error.into(),
         }
     }
@@ -85,13 +69,13 @@ impl Problem {
 
 impl From<record::Error> for Problem {
     fn from(error: record::Error) -> Self {
-        Self::new(Kind::Database, error.to_string())
+        Self::new(Kind::DATABASE, error.to_string())
     }
 }
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let (name, title, status) = self.kind.facts();
+        let Kind(name, title, status) = self.kind;
         let mut body = json!({
             "type": format!("urn:beadle:problem:{name}"),
             "title": title,
@@ -105,7 +89,7 @@ impl IntoResponse for Problem {
         let mut response = ([(header::CONTENT_TYPE, media_type)], body.to_string()).into_response();
         *response.status_mut() = status;
         // The same request may do better after five seconds.
-        if matches!(self.kind, Kind::Database | Kind::NotReady | Kind::Busy) {
+        if matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }
         response

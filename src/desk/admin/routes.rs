@@ -1,4 +1,4 @@
-//! The pages of the admin listener.
+//! The pages of the admin listener: metrics, health, and the request to reload the policy.
 
 use std::sync::atomic::Ordering;
 
@@ -7,18 +7,20 @@ use axum::{
     extract::State,
     http::{StatusCode, header},
     middleware,
-    response::IntoResponse,
+    response::{IntoResponse, Response},
     routing::{get, post},
 };
+use serde_json::json;
 
 use crate::{
     base::metrics::{Put, RecordFamilies},
     records::violations::{Health, Sink},
+    state::publication::{BY_RELOAD, Outcome},
 };
 
 use super::{
     login::{self, CHECKS, LOGIN, RELOAD},
-    reload,
+    problem::{Kind, Problem},
     view::View,
 };
 
@@ -31,7 +33,7 @@ pub(super) fn router(view: View, others: Router<View>) -> Router {
         .route(readyz, get(ready))
         .route(LOGIN, get(login::form).post(login::enter))
         .route("/logout", post(login::leave))
-        .route(RELOAD, post(reload::reload))
+        .route(RELOAD, post(reload))
         .layer(middleware::from_fn_with_state(view.clone(), login::check))
         .with_state(view)
 }
@@ -125,4 +127,30 @@ async fn ready(State(view): State<View>) -> (StatusCode, String) {
         text.push_str(&format!("degraded: {trouble}\n"));
     }
     (StatusCode::OK, text)
+}
+
+/// Reloads the policy, and answers when the outcome is known: 200 if the policy in the file is in force now, 422 if it was refused.
+async fn reload(State(view): State<View>) -> Response {
+    let Some(live) = view.live.get() else {
+        let why = "the policy has not taken effect yet";
+        return Problem::new(Kind::NOT_READY, why).into_response();
+    };
+    let (status, outcome, findings) = match live.reloads.outcome(BY_RELOAD).await {
+        Some(Outcome::Applied) => (StatusCode::OK, "applied", Vec::new()),
+        Some(Outcome::Unchanged) => (StatusCode::OK, "unchanged", Vec::new()),
+        Some(Outcome::Refused(findings)) => (StatusCode::UNPROCESSABLE_ENTITY, "refused", findings),
+        None => {
+            let why = "the policy is not reloaded any more; the log has the error";
+            return Problem::new(Kind::FAILED, why).into_response();
+        }
+    };
+    let answer = json!({
+        "outcome": outcome,
+        // The fingerprint of the policy that is in force now.
+        "policy": live.handles.published.load().rulebook.fingerprint(),
+        "file": live.policy_file.display().to_string(),
+        // The reasons of a refusal.
+        "findings": findings,
+    });
+    (status, [(header::CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
 }

@@ -11,10 +11,7 @@ use axum::response::Response;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{
-    answer::json,
-    inquiry::{Inquiry, text_of},
-};
+use super::inquiry::{Inquiry, json, text_of};
 use crate::{
     base::text::Text,
     desk::admin::problem::Problem,
@@ -23,10 +20,9 @@ use crate::{
         record::Violation,
         tally::{Claimant, PlaceKind},
     },
-    review::report::terms::counted_spellings,
+    review::report::{Span, terms::counted_spellings},
 };
 
-/// The most counts of an answer.
 const MOST: usize = 100_000;
 
 /// The values by which counts are told apart, by the name that the request and the answer have.
@@ -51,13 +47,6 @@ const HOUR: (&str, Dimension) = ("hour", Dimension::Hour);
 const DAY: (&str, Dimension) = ("day", Dimension::Day);
 
 type By = Vec<(&'static str, Dimension)>;
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    from: String,
-    until: String,
-    counts: Vec<Row<'a, 4>>,
-}
 
 /// The numbers of one key, with their names.
 struct Row<'a, const N: usize> {
@@ -113,8 +102,19 @@ pub(super) fn counts(inquiry: &Inquiry) -> Result<Response, Problem> {
         ];
         Row { by: &by, key, numbers }
     });
-    let (from, until) = (text_of(span.from), text_of(span.until));
-    json(&Answer { from, until, counts: rows.collect() })
+    of_span(&span, HashMap::from([("counts", rows.collect::<Vec<_>>())]))
+}
+
+/// What was counted in a span, by its name.
+fn of_span(span: &Span, counted: impl Serialize) -> Result<Response, Problem> {
+    #[derive(Serialize)]
+    struct Answer<T> {
+        from: String,
+        until: String,
+        #[serde(flatten)]
+        counted: T,
+    }
+    json(&Answer { from: text_of(span.from), until: text_of(span.until), counted })
 }
 
 /// The dimensions that the request names. A count is of an hour or of a day.
@@ -172,25 +172,16 @@ pub(super) fn people(inquiry: &Inquiry) -> Result<Response, Problem> {
         key: &one.key,
         numbers: [("requests", one.requests)],
     });
-    json(&json!({
-        "from": text_of(span.from),
-        "until": text_of(span.until),
-        "people": people.collect::<Vec<_>>(),
-    }))
+    of_span(&span, HashMap::from([("people", people.collect::<Vec<_>>())]))
 }
 
 pub(super) fn referrals(inquiry: &Inquiry) -> Result<Response, Problem> {
     let (span, store) = (inquiry.span()?, inquiry.store()?);
     let question = Question { site: inquiry.site(&store)?, ..span.question() };
-    let rows = store
-        .referrals(&question)?
-        .into_iter()
+    let visits = store.referrals(&question)?.into_iter();
+    let rows = visits
         .map(|one| json!({ "operator": one.operator, "site": one.site, "visits": one.visits }));
-    json(&json!({
-        "from": text_of(span.from),
-        "until": text_of(span.until),
-        "referrals": rows.collect::<Vec<_>>(),
-    }))
+    of_span(&span, HashMap::from([("referrals", rows.collect::<Vec<_>>())]))
 }
 
 pub(super) const OF_PLACES: [&str; 5] = ["site", "crawler", "since", "until", "limit"];
@@ -232,10 +223,5 @@ fn places(
     places.sort_by(|(a, one), (b, other)| (Reverse(one), &**a).cmp(&(Reverse(other), &**b)));
     let shown = places.iter().take(limit);
     let shown = shown.map(|(key, violations)| json!({ one: key, "violations": violations }));
-    json(&json!({
-        "from": text_of(span.from),
-        "until": text_of(span.until),
-        several: shown.collect::<Vec<_>>(),
-        "more": places.len() > limit,
-    }))
+    of_span(&span, json!({ several: shown.collect::<Vec<_>>(), "more": places.len() > limit }))
 }

@@ -1,21 +1,46 @@
-//! Every path of the API.
+//! Every path of the API, and their description: `openapi.json`, and what follows from the table.
+//!
+//! The schemas stand in a text, because what they describe is written in rooms that know no API; tests
+//! hold the answers against them.
 
-use std::sync::LazyLock;
+use std::{iter, sync::LazyLock};
 
 use axum::response::Response;
+use serde_json::{Value, json};
 
 use super::{
-    answer::of_type,
     counts,
-    description::document,
-    endpoint::{Endpoint, Source},
-    inquiry::Inquiry,
+    inquiry::{Inquiry, of_type},
     query::{FILTER, PAGED},
-    records, report, robots, status,
+    records, report, robots,
 };
-use crate::desk::admin::problem::Problem;
+use crate::{
+    desk::admin::problem::Problem,
+    records::{counts::Dimension, record::REASONS},
+};
 
-static DESCRIPTION: LazyLock<String> = LazyLock::new(|| format!("{:#}", document(&ENDPOINTS)));
+/// A path of the API, with what its description says.
+pub(super) struct Endpoint {
+    pub(super) path: &'static str,
+    /// Its name in programs that are made from the description.
+    pub(super) name: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) parts: &'static [&'static str],
+    pub(super) parameters: &'static [&'static str],
+    pub(super) by: &'static [(&'static str, Dimension)],
+    pub(super) media_type: &'static str,
+    pub(super) schema: &'static str,
+    pub(super) source: Source,
+    pub(super) answer: fn(&Inquiry) -> Result<Response, Problem>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    State,
+    Database,
+    /// The database, as a file to download.
+    Export,
+}
 
 /// An answer in JSON from the database.
 const STORED: Endpoint = Endpoint {
@@ -28,7 +53,7 @@ const STORED: Endpoint = Endpoint {
     media_type: "application/json",
     schema: "",
     source: Source::Database,
-    answer: status::status,
+    answer: robots::status,
 };
 
 const SPAN: &[&str] = &["site", "since", "until"];
@@ -174,7 +199,7 @@ pub(super) static ENDPOINTS: [Endpoint; 16] = [
         summary: "The state of the program.",
         schema: "Status",
         source: Source::State,
-        answer: status::status,
+        answer: robots::status,
         ..STORED
     },
     Endpoint {
@@ -189,5 +214,115 @@ pub(super) static ENDPOINTS: [Endpoint; 16] = [
 ];
 
 fn description(_: &Inquiry) -> Result<Response, Problem> {
+    static DESCRIPTION: LazyLock<String> = LazyLock::new(|| format!("{:#}", document(&ENDPOINTS)));
     Ok(of_type("application/json", DESCRIPTION.as_str()))
+}
+
+pub(super) fn document(endpoints: &[Endpoint]) -> Value {
+    let text = include_str!("openapi.json");
+    let mut document: Value = serde_json::from_str(text).expect("tests read it");
+    let components = &mut document["components"];
+    close(&mut components["schemas"]);
+    components["parameters"]["reason"]["schema"]["enum"] = json!(REASONS);
+    for (name, parameter) in components["parameters"].as_object_mut().into_iter().flatten() {
+        parameter["name"] = name.as_str().into();
+        parameter["in"] = "query".into();
+        parameter["required"] = false.into();
+    }
+    for (_, refusal) in components["responses"].as_object_mut().into_iter().flatten() {
+        let schema = reference("schemas", "Problem");
+        refusal["content"] = json!({ "application/problem+json": { "schema": schema } });
+    }
+    let paths = endpoints.iter().map(|one| (one.path, json!({ "get": operation(one) })));
+    document["paths"] = paths.collect();
+    document
+}
+
+/// What has properties is an object. It refuses others, and has all of its own but optional ones, unless it says which.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(properties) = members.get("properties").and_then(Value::as_object) {
+                let optional = members.get("optional").and_then(Value::as_array);
+                let is_required =
+                    |name: &&str| optional.is_none_or(|all| !all.contains(&json!(name)));
+                let all = properties.keys().map(String::as_str).filter(is_required);
+                let all = all.collect::<Value>();
+                members.shift_remove("optional");
+                members.entry("required").or_insert(all);
+                members.entry("type").or_insert_with(|| "object".into());
+                members.insert("additionalProperties".to_owned(), false.into());
+            }
+            members.values_mut().for_each(close);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+fn operation(endpoint: &Endpoint) -> Value {
+    let Endpoint { path, source, .. } = endpoint;
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let parts = names.zip(endpoint.parts).map(|(name, description)| {
+        json!({
+            "name": name,
+            "in": "path",
+            "required": true,
+            "description": description,
+            "schema": { "type": "string", "minLength": 1 },
+        })
+    });
+    let queries = endpoint.parameters.iter().map(|name| match *name {
+        "by" => by(endpoint.by),
+        name => reference("parameters", name),
+    });
+    let content = json!({ "schema": reference("schemas", endpoint.schema) });
+    let mut answer =
+        json!({ "description": endpoint.summary, "content": { (endpoint.media_type): content } });
+    if *source == Source::Export {
+        answer["headers"] = json!({ "Content-Disposition": { "schema": { "type": "string" } } });
+    }
+    let refusals = [
+        ("400", "Refused", true),
+        ("401", "Unauthorized", true),
+        ("404", "NotFound", !endpoint.parts.is_empty()),
+        ("409", "NoDatabase", *source != Source::State),
+        ("429", "Busy", *source == Source::Export),
+        ("500", "Failed", true),
+        ("503", "Unavailable", true),
+    ];
+    let refusals = refusals.into_iter().filter(|(.., may_come)| *may_come);
+    let refusals = refusals.map(|(status, name, _)| (status, reference("responses", name)));
+    json!({
+        "operationId": endpoint.name,
+        "summary": endpoint.summary,
+        "parameters": parts.chain(queries).collect::<Value>(),
+        "responses": iter::once(("200", answer)).chain(refusals).collect::<Value>(),
+    })
+}
+
+fn reference(kind: &str, name: &str) -> Value {
+    json!({ "$ref": format!("#/components/{kind}/{name}") })
+}
+
+/// The parameter by which counts are told apart by these words.
+fn by(words: &[(&str, Dimension)]) -> Value {
+    json!({
+        "name": "by",
+        "in": "query",
+        "required": false,
+        "style": "form",
+        "explode": false,
+        "description": "By what the counts are told apart, with commas between the words. 'hour' and 'day' \
+                        exclude each other.",
+        "schema": {
+            "type": "array",
+            "minItems": 1,
+            "uniqueItems": true,
+            "items": {
+                "type": "string",
+                "enum": words.iter().map(|(name, _)| *name).collect::<Vec<_>>(),
+            },
+        },
+    })
 }

@@ -1,8 +1,13 @@
-//! A request to the API, with what its answer is made of.
+//! A request to the API with what its answer is made of, and the answer.
 
 use std::sync::Arc;
 
+use axum::{
+    http::{HeaderValue, header},
+    response::{IntoResponse, Response},
+};
 use jiff::Timestamp;
+use serde::Serialize;
 
 use super::query::Query;
 use crate::{
@@ -39,14 +44,14 @@ impl Inquiry {
         let Some(database) = &self.view.database else {
             let detail = "the policy names no database, so nothing is kept (set \
                           violations.database, and restart Beadle)";
-            return Err(Problem::new(Kind::NoDatabase, detail));
+            return Err(Problem::new(Kind::NO_DATABASE, detail));
         };
         Ok(database.open()?.sharing(&self.view.counts))
     }
 
     pub(super) fn live(&self) -> Result<&Live, Problem> {
         self.view.live.get().ok_or_else(|| {
-            Problem::new(Kind::NotReady, "the policy has not taken effect yet (try again)")
+            Problem::new(Kind::NOT_READY, "the policy has not taken effect yet (try again)")
         })
     }
 
@@ -79,7 +84,6 @@ impl Inquiry {
         self.read(parameter, |text| read(Names::from(&*rulebook), text))
     }
 
-    /// The term of a parameter.
     pub(super) fn read<T>(
         &self,
         parameter: &str,
@@ -117,12 +121,25 @@ impl Inquiry {
     }
 }
 
-/// A time in an answer, to the second.
 pub(super) fn text_of(time: Timestamp) -> String {
     format!("{time:.0}")
 }
 
-/// A foreign text in a sentence.
 pub(super) fn quoted(text: &str) -> String {
     escape::bounded(text.as_bytes(), 100)
+}
+
+pub(super) fn json(value: &impl Serialize) -> Result<Response, Problem> {
+    let text = serde_json::to_vec(value).map_err(|error| {
+        tracing::error!(%error, "answer of the API not written");
+        Problem::new(Kind::FAILED, "the answer failed; the log has the error")
+    })?;
+    Ok(of_type("application/json", text))
+}
+
+pub(super) fn of_type(media_type: &'static str, body: impl IntoResponse) -> Response {
+    let mut response = body.into_response();
+    let media_type = HeaderValue::from_static(media_type);
+    response.headers_mut().insert(header::CONTENT_TYPE, media_type);
+    response
 }

@@ -1,14 +1,5 @@
 //! The API: what the desk and the command line show, as JSON for other programs. It only reads.
 //!
-//! ```text
-//! endpoint, endpoints    a path with its parameters and its answer; all of them
-//! description these paths and openapi.json as one description
-//! inquiry    a request: its parameters, the database, the names that it may use
-//! records    violations, page by page by a cursor, and all of a filter as a stream
-//! counts     counts by hour, people and visits from operators, paths and networks
-//! report     a review and a scorecard, as the command line writes them
-//! robots     each site's robots.txt        status    the state of the program
-//! ```
 //! An answer is made away from the runtime, because it reads the disk. What is wrong with a request
 //! is a [problem](crate::desk::admin::problem).
 //!
@@ -23,7 +14,11 @@ use axum::{
     routing::{any, get},
 };
 
-use self::{endpoint::Endpoint, endpoints::ENDPOINTS, inquiry::Inquiry, query::Query};
+use self::{
+    endpoints::{ENDPOINTS, Endpoint},
+    inquiry::Inquiry,
+    query::Query,
+};
 use crate::{
     base::escape,
     desk::admin::{
@@ -32,18 +27,13 @@ use crate::{
     },
 };
 
-mod answer; // an answer with its media type
-mod counts; // counts by hour, people, paths and networks
-mod cursor; // where the next page begins
-mod description; // the description of the API
-mod endpoint; // a path
-mod endpoints; // all of them
-mod inquiry; // a request
-mod query; // the parameters of a request
-mod records; // violations, page by page, and all of a filter
-mod report; // a review and a scorecard
-mod robots; // each site's robots.txt
-mod status; // the state of the program
+mod counts; // counts by hour, people and visits from operators, paths and networks
+mod endpoints; // all paths, each with its parameters and its answer, and their description
+mod inquiry; // a request: the database, the names that it may use; its answer
+mod query; // the parameters of a request, and the cursor of a list
+mod records; // violations, page by page, and all of a filter as a stream
+mod report; // a review and a scorecard, as the command line writes them
+mod robots; // each site's robots.txt, and the state of the program
 
 /// The paths of the API; each other path below `/api` is refused.
 pub(crate) fn router() -> Router<View> {
@@ -64,26 +54,26 @@ async fn respond(
     path: Result<RawPathParams, RawPathParamsRejection>,
     query: Option<String>,
 ) -> Result<Response, Problem> {
-    let path = path.map_err(|_| Problem::new(Kind::NotFound, "the path is no UTF-8"))?;
+    let path = path.map_err(|_| Problem::new(Kind::NOT_FOUND, "the path is no UTF-8"))?;
     let path = path.iter().map(|(_, value)| value.to_owned()).collect();
     let query = Query::read(query.as_deref(), endpoint.parameters)?;
     let inquiry = Inquiry { query, now: (view.now)(), path, view };
     let answered = tokio::task::spawn_blocking(move || (endpoint.answer)(&inquiry)).await;
     answered.unwrap_or_else(|error| {
         tracing::error!(%error, "request to the API not answered");
-        Err(Problem::new(Kind::Failed, "the answer failed; the log has the error"))
+        Err(Problem::new(Kind::FAILED, "the answer failed; the log has the error"))
     })
 }
 
 async fn wrong_method(method: Method) -> Problem {
     let method = escape::shown(method.as_str());
-    Problem::new(Kind::Method, format!("{method} has no meaning here (use GET or HEAD)"))
+    Problem::new(Kind::METHOD, format!("{method} has no meaning here (use GET or HEAD)"))
 }
 
 async fn nowhere(uri: Uri) -> Problem {
     let path = escape::bounded(uri.path().as_bytes(), 200);
     Problem::new(
-        Kind::NotFound,
+        Kind::NOT_FOUND,
         format!("the API has no path '{path}' (/api/v1/openapi.json lists the paths)"),
     )
 }

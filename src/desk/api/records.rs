@@ -17,9 +17,8 @@ use serde_json::json;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::{
-    answer::{json, of_type},
-    cursor::Cursor,
-    inquiry::Inquiry,
+    inquiry::{Inquiry, json, of_type},
+    query::Cursor,
 };
 use crate::{
     desk::admin::problem::{Kind, Problem},
@@ -66,7 +65,7 @@ pub(super) fn one(inquiry: &Inquiry) -> Result<Response, Problem> {
         Some((_, violation)) => json(violation),
         None => {
             let why = id::absence(&id, Some(inquiry.view.retention), inquiry.now);
-            Err(Problem::new(Kind::NotFound, format!("no record with the id {id}: {why}")))
+            Err(Problem::new(Kind::NOT_FOUND, format!("no record with the id {id}: {why}")))
         }
     }
 }
@@ -90,7 +89,6 @@ fn filter(inquiry: &Inquiry, store: &Store) -> Result<Filter, Problem> {
     })
 }
 
-/// The records that are read at a time.
 const AT_ONCE: usize = 500;
 
 /// The most exports at a time; each holds a connection of the listener.
@@ -120,7 +118,7 @@ fn export(
 ) -> Result<Response, Problem> {
     let slot = EXPORTS.try_acquire().map_err(|_| {
         let detail = format!("{MOST_EXPORTS} exports run at a time (try again after one ended)");
-        Problem::new(Kind::Busy, detail)
+        Problem::new(Kind::BUSY, detail)
     })?;
     let store = inquiry.store()?;
     let filter = filter(inquiry, &store)?;

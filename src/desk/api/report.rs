@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 
-use super::{answer::of_type, inquiry::Inquiry};
+use super::inquiry::{Inquiry, of_type};
 use crate::{
     desk::admin::problem::{Kind, Problem},
     records::record::Violation,
@@ -27,7 +27,7 @@ pub(super) fn score(inquiry: &Inquiry) -> Result<Response, Problem> {
     let token = inquiry.part(0);
     if token == Violation::NAMELESS {
         let detail = "clients without a name have no scorecard (name a crawler)";
-        return Err(Problem::new(Kind::NotFound, detail));
+        return Err(Problem::new(Kind::NOT_FOUND, detail));
     }
     let (span, store, rulebook) = (inquiry.span()?, inquiry.store()?, inquiry.rulebook()?);
     let token = Names::from(&*rulebook).counted_token(&store, token).map_err(Problem::of_path)?;

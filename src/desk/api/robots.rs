@@ -1,15 +1,19 @@
-//! Each site's robots.txt: the edition in force, those before, and their bytes.
+//! The state in force: each site's robots.txt, the edition in force, those before, and their bytes; the
+//! program.
+
+use std::sync::atomic::Ordering;
 
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::{
-    answer::{json, of_type},
-    inquiry::{Inquiry, quoted, text_of},
-};
+use super::inquiry::{Inquiry, json, of_type, quoted, text_of};
 use crate::{
+    base::version,
     desk::admin::problem::{Kind, Problem},
-    records::{record::Unread, violations::Store},
+    records::{
+        record::Unread,
+        violations::{Health, Store},
+    },
     review::report::{EditionRow, terms::Names},
     rules::enforce::Site,
 };
@@ -63,7 +67,7 @@ pub(super) fn edition(inquiry: &Inquiry) -> Result<Response, Problem> {
     let absent = |why: &str| {
         let list = format!("/api/v1/robots/{site}/editions");
         let detail = format!("'{}' {why}; {list} lists the editions", quoted(id));
-        Err(Problem::new(Kind::NotFound, detail))
+        Err(Problem::new(Kind::NOT_FOUND, detail))
     };
     if id.len() < LEAST_DIGITS {
         return absent("is too short; write 8 or more hexadecimal digits of the hash");
@@ -79,4 +83,38 @@ pub(super) fn edition(inquiry: &Inquiry) -> Result<Response, Problem> {
 fn site(inquiry: &Inquiry, store: &Store) -> Result<String, Problem> {
     let rulebook = inquiry.rulebook()?;
     Names::from(&*rulebook).site(store, inquiry.part(0)).map_err(Problem::of_path)
+}
+
+pub(super) fn status(inquiry: &Inquiry) -> Result<Response, Problem> {
+    let view = &inquiry.view;
+    let counts = view.sink.counts();
+    let policy = view.live.get().map(|live| {
+        let refused = live.handles.refused.load();
+        let refused = refused
+            .as_deref()
+            .map(|refusal| json!({ "at": text_of(refusal.at), "findings": refusal.findings }));
+        let published = live.handles.published.load();
+        json!({ "fingerprint": published.rulebook.fingerprint(), "refused": refused })
+    });
+    let destinations = view.sink.destinations().into_iter().map(|(destination, health)| {
+        let trouble = match health {
+            Health::Ok => None,
+            Health::Degraded(why) => Some(why),
+        };
+        json!({ "destination": destination, "trouble": trouble })
+    });
+    json(&json!({
+        "version": version::NUMBER,
+        "time": text_of(inquiry.now),
+        "ready": view.ready.load(Ordering::Acquire),
+        "policy": policy,
+        "records": {
+            "seen": counts.seen,
+            "stored": counts.stored,
+            "folded": counts.folded,
+            "dropped": counts.dropped,
+            "queued": counts.queued,
+        },
+        "destinations": destinations.collect::<Vec<_>>(),
+    }))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{description::document, endpoints::ENDPOINTS};
+use super::endpoints::{ENDPOINTS, document};
 
 /// The part of the description that a reference names.
 fn followed<'a>(document: &'a Value, value: &'a Value) -> &'a Value {

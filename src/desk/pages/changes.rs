@@ -25,7 +25,6 @@ const PARTIAL: &str = "Not all crawlers are compared: the files have too many ru
 pub(super) struct Changes {
     pub(super) caption: &'static str,
     pub(super) rows: Vec<ChangeRow>,
-    /// What is said after the rows.
     pub(super) remarks: Vec<String>,
 }
 

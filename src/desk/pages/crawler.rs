@@ -7,21 +7,17 @@ use askama::Template;
 use axum::{
     extract::{Path, State, rejection::PathRejection},
     http::{StatusCode, header},
-    response::IntoResponse,
+    response::{IntoResponse, Response},
 };
-use jiff::Timestamp;
 
 use super::{
-    conditions::Asked,
+    chart::OverTime,
+    conditions::{Asked, Days, OfSite, condition},
     crawlers::{Choice, choices},
-    facts::{Fact, fact},
-    frame::{Answer, Frame, ask, condition, live, notice},
+    frame::{Answer, Frame, ask, live, notice},
     link::{self, Link},
-    over_time::OverTime,
-    sheet::Part,
-    span::{Days, OfSite},
-    time::exact,
-    words,
+    sheet::{Fact, Part, fact},
+    words::{self, exact},
 };
 use crate::{
     desk::admin::{View, html},
@@ -32,7 +28,7 @@ use crate::{
         violations::Store,
     },
     review::report::{
-        Cell, Span,
+        Cell,
         bundle::{Wanted, file_name, gather, pack},
         review::{RULES_BY, rules},
         score::{Score, document},
@@ -72,65 +68,48 @@ struct Page {
     bundle: Option<(String, String)>,
 }
 
-struct Answers {
-    faults: Vec<String>,
-    score: Score,
-    facts: Vec<Fact>,
-    times: Vec<Counted>,
-    rules: Vec<Counted>,
-    paths: Vec<Place>,
-    networks: Vec<Place>,
-}
-
 pub(super) async fn page(
     State(view): State<View>,
     token: Result<Path<String>, PathRejection>,
-    Asked(wanted, mut faults): Asked<OfSite>,
+    Asked(wanted, faults): Asked<OfSite>,
 ) -> Answer {
-    let live = live(&view)?;
+    let published = live(&view)?.handles.published.load_full();
     // A name that is no text is the name of nobody.
     let token = token.map(|Path(token)| token).unwrap_or_default();
-    let days = Days::wanted(&wanted.days, &mut faults);
-    let span = days.until((view.now)());
-    let site = condition(&wanted.site);
-    let published = live.handles.published.load_full();
-    let rulebook = std::sync::Arc::clone(&published.rulebook);
-    let answers = ask(&view, move |store| answers(store, &rulebook, span, site, &token));
-    let answers = match answers.await? {
-        Ok(answers) => {
-            faults.extend_from_slice(&answers.faults);
-            Answers { faults, ..answers }
-        }
-        Err(why) => {
-            let why = words::sentence(&why);
-            return Ok(notice(&view, StatusCode::NOT_FOUND, NO_CRAWLER, &why));
-        }
-    };
-    let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
-    let wanted = OfSite { days: days.condition(), site: wanted.site };
-    Ok(html(&scorecard(&view, answers, &wanted, days, sites)))
+    let of = view.clone();
+    let answer = ask(&view, move |store| {
+        let token = match token.as_str() {
+            // Counts have no name for clients without one.
+            Violation::NAMELESS => String::new(),
+            token => match Names::from(&*published.rulebook).counted_token(store, token) {
+                Ok(known) => known,
+                Err(Refusal::Term(why)) => {
+                    let why = words::sentence(&why);
+                    return Ok(notice(&of, StatusCode::NOT_FOUND, NO_CRAWLER, &why));
+                }
+                Err(Refusal::Store(error)) => return Err(error),
+            },
+        };
+        let page = scorecard(&of, store, &published.rulebook, token, &wanted, faults)?;
+        Ok(html(&page))
+    });
+    answer.await
 }
 
-/// The answers about the crawler of this name. A name that nobody knows is refused in a sentence.
-fn answers(
+fn scorecard(
+    view: &View,
     store: &Store,
     rulebook: &Rulebook,
-    span: Span,
-    site: Option<String>,
-    token: &str,
-) -> Result<Result<Answers, String>, Error> {
-    let token = match token {
-        // Counts have no name for clients without one.
-        Violation::NAMELESS => String::new(),
-        token => match Names::from(rulebook).counted_token(store, token) {
-            Ok(known) => known,
-            Err(Refusal::Term(why)) => return Ok(Err(why)),
-            Err(Refusal::Store(error)) => return Err(error),
-        },
-    };
-    let (site, faults) = words::known_site(store, rulebook, site)?;
+    token: String,
+    wanted: &OfSite,
+    mut faults: Vec<String>,
+) -> Result<Page, Error> {
+    let days = Days::wanted(&wanted.days, &mut faults);
+    let span = days.until((view.now)());
+    let (named, unknown) = words::known_site(store, rulebook, condition(&wanted.site))?;
+    faults.extend(unknown);
     let question = Question {
-        site: site.clone(),
+        site: named.clone(),
         product_token: Some(token.clone()),
         claimant: Some(Claimant::Crawler),
         ..span.question()
@@ -138,68 +117,53 @@ fn answers(
     let counted = |by: &[Dimension], only_violations| {
         store.counted(&Question { by: by.to_vec(), only_violations, ..question.clone() })
     };
-    Ok(Ok(Answers {
-        faults,
-        times: counted(&[span.period(), Dimension::Action, Dimension::Reason], false)?,
-        rules: counted(&RULES_BY, true)?,
-        paths: store.places(PlaceKind::Path, &question, ROWS)?,
-        networks: store.places(PlaceKind::Network, &question, ROWS)?,
-        facts: rulebook.catalogue().find(&token).map(facts).unwrap_or_default(),
-        score: Score::of(store, rulebook.catalogue(), span, site, token)?,
-    }))
-}
-
-fn scorecard<'a>(
-    view: &View,
-    answers: Answers,
-    wanted: &OfSite,
-    days: Days,
-    sites: impl Iterator<Item = &'a str>,
-) -> Page {
-    let score = &answers.score;
-    let token = score.product_token.as_str();
-    let (has_name, site) = (!token.is_empty(), wanted.site.as_str());
+    let times = counted(&[span.period(), Dimension::Action, Dimension::Reason], false)?;
+    let rules = counted(&RULES_BY, true)?;
+    let paths = store.places(PlaceKind::Path, &question, ROWS)?;
+    let networks = store.places(PlaceKind::Network, &question, ROWS)?;
+    let facts = rulebook.catalogue().find(&token).map(facts).unwrap_or_default();
+    let score = Score::of(store, rulebook.catalogue(), span, named, token)?;
+    let (token, site) = (score.product_token.as_str(), wanted.site.as_str());
+    let has_name = !token.is_empty();
     let recorded = if has_name { token } else { Violation::NAMELESS };
-    let sites: Vec<&str> = sites.collect();
-    let act_at = choices(sites.iter().copied().filter(|_| has_name), site, "");
-    let (document, since) = (document(score), exact(score.span.from));
+    let (document, since) = (document(&score), exact(score.span.from));
+    let places = places((&rules, &paths, &networks), recorded, site, &since);
+    let sites = || rulebook.sites().iter().map(|site| site.name.as_str());
+    let act_at = choices(sites().filter(|_| has_name), site, "").into_iter();
     let has_requests = score.now.all.requests > 0;
     let mut sections = document.sections.into_iter();
     let figures = sections.next().filter(|_| has_requests).map(Part::of);
     // The chart says what the section about times says.
     let rest = sections.skip(usize::from(has_requests));
-    Page {
+    let list = |conditions: &[(&str, &str)]| {
+        let of_crawler = [("crawler", recorded), ("site", site)];
+        link::violations(&own(&[&of_crawler, conditions].concat()))
+    };
+    Ok(Page {
         frame: Frame::new(view, "/crawlers"),
         name: if has_name { token.to_owned() } else { "Clients without a name".to_owned() },
         lead: document.lead,
         path: link::crawler(token, &[]),
         spans: days.links(|days| link::crawler(token, &[("days", days), ("site", site)])),
-        days: wanted.days.clone(),
-        sites: choices(sites.into_iter(), site, "all sites"),
-        act_at: act_at.into_iter().filter(|one| !one.value.is_empty()).collect(),
+        days: days.condition(),
+        sites: choices(sites(), site, "all sites"),
+        act_at: act_at.filter(|one| !one.value.is_empty()).collect(),
         figures,
         over_time: has_requests.then(|| {
-            OverTime::of(&score.axis, &answers.times, &[], |since, until| {
-                let conditions = [("since", since), ("until", until)];
-                link::violations(&own(
-                    &[&[("crawler", recorded), ("site", site)], &conditions[..]].concat()
-                ))
+            OverTime::of(&score.axis, &times, &[], |since, until| {
+                list(&[("since", since), ("until", until)])
             })
         }),
-        parts: rest.map(Part::of).chain(places(&answers, recorded, site, &since)).collect(),
-        faults: answers.faults,
-        violations: link::violations(&own(&[
-            ("crawler", recorded),
-            ("site", site),
-            ("since", &since),
-        ])),
+        parts: rest.map(Part::of).chain(places).collect(),
+        faults,
+        violations: list(&[("since", &since)]),
         impostors: match score.impostors.violations {
             0 => String::new(),
             _ => link::impostors(recorded, site, &since),
         },
-        facts: answers.facts,
+        facts,
         bundle: (has_name && score.now.all.violations > 0).then(|| bundle(view, token, days, site)),
-    }
+    })
 }
 
 fn bundle(view: &View, token: &str, days: Days, site: &str) -> (String, String) {
@@ -217,7 +181,12 @@ fn bundle(view: &View, token: &str, days: Days, site: &str) -> (String, String) 
     (link::below_crawler(token, "/evidence.zip", &conditions), command)
 }
 
-fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Part> {
+fn places(
+    (broken, paths, networks): (&[Counted], &[Place], &[Place]),
+    token: &str,
+    site: &str,
+    since: &str,
+) -> Vec<Part> {
     let place = |one: &Place, link: String| -> (String, [Cell; 2]) {
         let name = match one.key.as_str() {
             "…" => "others",
@@ -229,20 +198,20 @@ fn places(answers: &Answers, token: &str, site: &str, since: &str) -> Vec<Part> 
         let conditions = [("crawler", token), ("site", site), condition, ("since", since)];
         link::violations(&own(&conditions))
     };
-    let rules = rules(&answers.rules, &[]).into_iter().take(ROWS).map(|row| -> (_, [Cell; 2]) {
+    let rules = rules(broken, &[]).into_iter().take(ROWS).map(|row| -> (_, [Cell; 2]) {
         let text = row.text();
         let link = with(&row.site, ("rule", &text));
         let name = if site.is_empty() { format!("{text} ({})", row.site) } else { text };
         (link, [Cell::Code(name), row.now.violations.into()])
     });
-    let paths = answers.paths.iter().map(|one| {
+    let paths = paths.iter().map(|one| {
         let link = match one.key.as_str() {
             "…" => String::new(),
             path => with(site, ("exact_path", path)),
         };
         place(one, link)
     });
-    let networks = answers.networks.iter().map(|one| place(one, String::new()));
+    let networks = networks.iter().map(|one| place(one, String::new()));
     let parts: [(_, _, Vec<_>); 3] = [
         ("Rules broken", "rule", rules.collect()),
         ("Paths", "path", paths.collect()),
@@ -303,9 +272,6 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Why there is no bundle: the status, the title and the text of a page.
-type Refused = (StatusCode, &'static str, String);
-
 pub(super) async fn download(
     State(view): State<View>,
     token: Result<Path<String>, PathRejection>,
@@ -313,37 +279,31 @@ pub(super) async fn download(
 ) -> Answer {
     let live = live(&view)?;
     let token = token.map(|Path(token)| token).unwrap_or_default();
-    let (file, now) = (live.policy_file.clone(), (view.now)());
+    let file = live.policy_file.clone();
     let days = Days::wanted(&wanted.days, &mut faults);
     // No bundle of another span than the one that was meant goes to an operator.
     if !faults.is_empty() {
         return Ok(notice(&view, StatusCode::BAD_REQUEST, "No bundle", &faults.join(" ")));
     }
-    let site = condition(&wanted.site);
-    let made = ask(&view, move |store| packed(store, &file, &token, site.as_deref(), days, now));
-    let (zip, token) = match made.await? {
-        Ok(made) => made,
-        Err((status, title, text)) => return Ok(notice(&view, status, title, &text)),
-    };
-    let name = format!("attachment; filename=\"{}\"", file_name(&token));
-    let kind = "application/zip".to_owned();
-    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], zip).into_response())
+    let (of, site) = (view.clone(), condition(&wanted.site));
+    ask(&view, move |store| packed(&of, store, &file, &token, site.as_deref(), days)).await
 }
 
-/// The octets of the zip, and the product token of its records.
+/// The zip, or why there is none.
 fn packed(
+    view: &View,
     store: &Store,
     file: &File,
     token: &str,
     site: Option<&str>,
     days: Days,
-    now: Timestamp,
-) -> Result<Result<(Vec<u8>, String), Refused>, Error> {
+) -> Result<Response, Error> {
+    let refused = |status, title, text: &str| Ok(notice(view, status, title, text));
     let no_policy = |why: String| {
         let text = format!("The bundle needs the settings of the policy file. {why}");
-        Ok(Err((StatusCode::SERVICE_UNAVAILABLE, "The policy file can't be used", text)))
+        refused(StatusCode::SERVICE_UNAVAILABLE, "The policy file can't be used", &text)
     };
-    let unknown = |title, why: &str| Ok(Err((StatusCode::NOT_FOUND, title, words::sentence(why))));
+    let unknown = |title, why: &str| refused(StatusCode::NOT_FOUND, title, &words::sentence(why));
     // The rules in force have no form to judge records by; the file has.
     let read = match read_policy(file) {
         Ok(read) => read,
@@ -365,6 +325,7 @@ fn packed(
         Err((title, Refusal::Term(why))) => return unknown(title, &why),
         Err((_, Refusal::Store(error))) => return Err(error),
     };
+    let now = (view.now)();
     let span = days.until(now);
     let wanted = Wanted {
         product_token: &product_token,
@@ -377,7 +338,10 @@ fn packed(
     let Some(made) = gather(store, &policy, &wanted)? else {
         let text = "No violation of this crawler is recorded in this time, so there is nothing to \
                     prove. Choose a longer span.";
-        return Ok(Err((StatusCode::NOT_FOUND, "No violations", text.to_owned())));
+        return refused(StatusCode::NOT_FOUND, "No violations", text);
     };
-    Ok(Ok((pack(&made.files), product_token)))
+    let name = format!("attachment; filename=\"{}\"", file_name(&product_token));
+    let kind = "application/zip".to_owned();
+    let fields = [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)];
+    Ok((fields, pack(&made.files)).into_response())
 }

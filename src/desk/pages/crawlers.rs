@@ -1,26 +1,28 @@
-//! All crawlers and other programs of a span, sorted and filtered by the address of the page.
+//! All crawlers and other programs of a span, sorted and filtered by the address of the page; the crawlers
+//! that impostors claim to be, and who stands on which rung.
 
 use std::cmp::Reverse;
 
 use askama::Template;
 use axum::extract::State;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
     chart::trend,
-    conditions::Asked,
-    frame::{Answer, Frame, ask, condition, live},
+    conditions::{Asked, Days, OfDays, condition},
+    frame::{Answer, Frame, ask, live},
     link::{self, Link},
-    span::Days,
-    time::exact,
-    words::known_site,
+    sheet::Part,
+    words::{exact, known_site, second},
 };
 use crate::{
     base::escape::shown,
+    clients::conduct::{LadderKey, RungStep},
     desk::admin::{View, html},
     records::tally::Claimant,
     review::report::{
-        Tally,
+        Cell, Impostors, Section, Table, Tally,
         number::{grouped, share},
         review::{Answers, CrawlerRow, Review},
     },
@@ -153,7 +155,7 @@ pub(super) async fn page(
         _ => rows.sort_by_cached_key(|row| Reverse(order.of.number(row))),
     }
     faults.extend(wanted.unknown_purpose());
-    let page = Page {
+    Ok(html(&Page {
         frame: Frame::new(&view, "/crawlers"),
         lead: review.lead(),
         faults,
@@ -167,15 +169,12 @@ pub(super) async fn page(
             .collect(),
         more: grouped(rows.len().saturating_sub(ROWS) as u64),
         wanted,
-    };
-    Ok(html(&page))
+    }))
 }
 
 impl Wanted {
     fn link(&self) -> String {
-        let Self { days, site, purpose, sort } = self;
-        let conditions = [("days", days), ("site", site), ("purpose", purpose), ("sort", sort)];
-        link::with_query("/crawlers", &conditions.map(|(name, value)| (name, value.as_str())))
+        link::with("/crawlers", self)
     }
 
     fn is_filtered(&self) -> bool {
@@ -245,7 +244,6 @@ pub(super) fn choices<'a>(
     choices
 }
 
-/// The row of a crawler, with links that have these days and this site.
 pub(super) fn row(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str, site: &str) -> Row {
     let about = match row.entry {
         Some(entry) => [entry.operator(), Some(entry.purpose().as_str())],
@@ -267,4 +265,88 @@ pub(super) fn row(review: &Review<'_>, row: &CrawlerRow<'_>, days: &str, site: &
         numbers: ORDERS.iter().skip(1).map(|order| order.of.text(review, row)).collect(),
         trend: trend(&row.bars),
     }
+}
+
+/// A page of tables alone.
+#[derive(Template)]
+#[template(path = "tables.html", config = "src/desk/pages/askama.toml")]
+struct Tables {
+    frame: Frame,
+    title: &'static str,
+    lead: &'static str,
+    faults: Vec<String>,
+    spans: Vec<Link>,
+    tables: Vec<Part>,
+}
+
+pub(super) async fn impostors(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<OfDays>,
+) -> Answer {
+    let days = Days::wanted(&wanted.days, &mut faults);
+    let span = days.until((view.now)());
+    let all = ask(&view, move |store| Impostors::all(store, span, None)).await?;
+    let lead = match view.live.get().map(|live| live.handles.published.load().verifier.is_some()) {
+        Some(false) => "Claims are not checked now: the policy has no section 'evidence'.",
+        _ => "Evidence contradicts the claims of these clients: they are other programs.",
+    };
+    let since = second(span.from);
+    let links = all.iter().map(|one| link::impostors(&one.product_token, "", &since));
+    Ok(html(&Tables {
+        frame: Frame::new(&view, "/crawlers"),
+        title: "Crawlers that impostors claim to be",
+        lead,
+        faults,
+        spans: days.links(|days| link::with_query("/impostors", &[("days", days)])),
+        tables: vec![Part {
+            section: Section { heading: String::new(), ..Impostors::section(&all) },
+            links: links.collect(),
+        }],
+    }))
+}
+
+pub(super) async fn ladder(State(view): State<View>) -> Answer {
+    let published = live(&view)?.handles.published.load_full();
+    let sites = (0..published.rulebook.sites().len()).filter_map(|number| published.site(number));
+    let with_ladder = sites.filter(|(site, _)| site.enforcement.ladder.is_some());
+    let tables: Vec<_> = with_ladder
+        .map(|(site, served)| {
+            let all = served.conduct.above_observe(site);
+            let columns = ["crawler", "standing", "rung", "since", "comes down"];
+            let table = Table::new(columns, ROWS, all.iter().map(on_rung));
+            let remark = match all.is_empty() {
+                true => "All crawlers are on the lowest rung.",
+                false => "A crawler comes down then if it obeys the rules from now on.",
+            };
+            let names = all.iter().map(|(step, _)| &step.key.product_token);
+            let links = names.map(|name| link::crawler(name, &[])).collect();
+            Part { section: Section::new(&site.name, table).remark(remark), links }
+        })
+        .collect();
+    Ok(html(&Tables {
+        frame: Frame::new(&view, "/crawlers"),
+        title: "Who stands on the ladder",
+        lead: match tables.is_empty() {
+            true => "No site has mode: ladder, so no crawler climbs.",
+            false => {
+                "Violations moved these crawlers up, at sites with mode: ladder. Each return doubles \
+                 the time on a rung."
+            }
+        },
+        faults: Vec::new(),
+        spans: Vec::new(),
+        tables,
+    }))
+}
+
+fn on_rung((step, comes_down): &(RungStep, Timestamp)) -> [Cell; 5] {
+    let LadderKey { product_token, outcome, network, .. } = &step.key;
+    let standing = outcome.as_str();
+    let name = Claimant::of(standing).name(&shown(product_token));
+    let name = match network {
+        Some(from) => format!("{name} and others from {from}"),
+        None => name,
+    };
+    let rung = step.rung.as_str().to_owned();
+    [name, standing.to_owned(), rung, second(step.at), second(*comes_down)].map(Cell::from)
 }

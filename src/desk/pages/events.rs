@@ -159,7 +159,6 @@ impl Follower {
         matches!(timeout(PATIENCE, self.sender.send(text.into())).await, Ok(Ok(())))
     }
 
-    /// The next events; `None` if the database can't be read now.
     async fn news(&mut self) -> Option<String> {
         let (filter, after) = (self.filter.clone(), self.after);
         let database = self.view.database.clone()?;
@@ -181,7 +180,6 @@ impl Follower {
     }
 }
 
-/// The records after one of them, and whether some between are left out.
 fn records_after(
     store: &Store,
     filter: &Filter,

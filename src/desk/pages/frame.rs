@@ -28,7 +28,6 @@ struct Notice<'a> {
     text: &'a str,
 }
 
-/// A page that says one thing.
 pub(super) fn notice(view: &View, status: StatusCode, title: &str, text: &str) -> Response {
     (status, html(&Notice { frame: Frame::new(view, ""), title, text })).into_response()
 }
@@ -36,7 +35,6 @@ pub(super) fn notice(view: &View, status: StatusCode, title: &str, text: &str) -
 /// What a page answers: itself, or another one in its place.
 pub(super) type Answer = Result<Response, Instead>;
 
-/// The page in place of the one that was asked for.
 pub(super) struct Instead(Box<Response>);
 
 impl From<Response> for Instead {
@@ -105,7 +103,6 @@ impl NoAnswer {
     }
 }
 
-/// The result of work that takes time or waits for a disk.
 pub(super) async fn work<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Instead> {
@@ -115,7 +112,6 @@ pub(super) async fn work<T: Send + 'static>(
     })
 }
 
-/// The result of work with the state in force that takes time or waits for a disk.
 pub(super) async fn work_on<T: Send + 'static>(
     view: &View,
     question: impl FnOnce(&Live) -> T + Send + 'static,
@@ -130,11 +126,6 @@ pub(super) fn live(view: &View) -> Result<&Live, Instead> {
         let text = "The policy has not taken effect yet. Load this page again in a few seconds.";
         notice(view, StatusCode::SERVICE_UNAVAILABLE, "Starting", text).into()
     })
-}
-
-/// A condition of a form: the text without spaces around it; `None` for an empty field.
-pub(super) fn condition(text: &str) -> Option<String> {
-    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 impl Frame {

@@ -1,5 +1,6 @@
 //! Addresses of the desk's own pages. Foreign text in them is percent-encoded.
 
+use serde::Serialize;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
 use crate::records::{record::Violation, tally::Claimant};
@@ -12,7 +13,6 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// A link to something else.
     pub(super) fn to(path: impl Into<String>, name: impl Into<String>) -> Self {
         Self { path: path.into(), name: name.into(), is_here: false }
     }
@@ -30,6 +30,14 @@ pub(super) fn with_query(path: &str, conditions: &[(&str, &str)]) -> String {
     }
 }
 
+/// A path with all conditions of a page. An empty text is no condition.
+pub(super) fn with(path: &str, wanted: &impl Serialize) -> String {
+    let wanted = serde_json::to_value(wanted).unwrap_or_default();
+    let texts = wanted.as_object().into_iter().flatten();
+    let texts = texts.filter_map(|(name, text)| Some((name.as_str(), text.as_str()?)));
+    with_query(path, &texts.collect::<Vec<_>>())
+}
+
 pub(super) fn impostors(product_token: &str, site: &str, since: &str) -> String {
     let [_, only] = Claimant::WORDS;
     let conditions =
@@ -41,7 +49,6 @@ pub(super) fn crawler(product_token: &str, conditions: &[(&str, &str)]) -> Strin
     below_crawler(product_token, "", conditions)
 }
 
-/// A path below the page of a crawler, with these conditions.
 pub(super) fn below_crawler(
     product_token: &str,
     rest: &str,

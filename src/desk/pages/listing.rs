@@ -10,14 +10,14 @@ use axum::extract::State;
 use serde::Serialize;
 
 use super::{
-    attempt::attempt,
     conditions::Asked,
     frame::{Answer, Frame, Instead, ask},
     link,
     occurring::{Field, occurring, total},
     selection::{COLUMNS, Order, Wanted, number},
-    time::second,
+    try_it::attempt,
     violation::{reading, rule},
+    words::second,
 };
 use crate::{
     desk::admin::{View, html},
@@ -115,7 +115,7 @@ pub(super) async fn page(
     }
     let end = at + rows.len() as u64;
     let part = (at > 0 || next.is_some()).then_some([at, end]);
-    let page = Listing {
+    Ok(html(&Listing {
         frame: Frame::new(&view, "/violations"),
         occurring,
         caption: caption(order, total, part),
@@ -131,8 +131,7 @@ pub(super) async fn page(
         faults,
         rows,
         wanted,
-    };
-    Ok(html(&page))
+    }))
 }
 
 /// How many violations there are, which of them are shown, and in which order.
@@ -230,7 +229,7 @@ pub(super) async fn latest(
         Ok((store.query(&filter)?, occurring(store, &filter)?))
     });
     let (listed, occurring) = asked.await?;
-    let page = Latest {
+    Ok(html(&Latest {
         frame: Frame::new(&view, "/live"),
         occurring,
         faults,
@@ -238,6 +237,5 @@ pub(super) async fn latest(
         events: wanted.place("/live/events", &[("after", &listed.end.to_string())]),
         refresh: wanted.place("/live", &[]),
         wanted,
-    };
-    Ok(html(&page))
+    }))
 }

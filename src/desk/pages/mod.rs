@@ -1,22 +1,5 @@
 //! The desk: pages on which an operator reviews violations.
 //!
-//! ```text
-//! frame      what the pages share
-//! conditions the conditions in the address of a page
-//! overview   who kept to the rules: counts, a chart, crawlers, rules, paths
-//! health     the state of the program, on the overview
-//! listing    violations, with a filter and an order in the address, and the latest ones
-//! violation  one violation with the whole reasoning behind it
-//! crawlers   all crawlers of a span, sorted and filtered by the address
-//! crawler    the scorecard of one crawler, and its evidence bundle to download
-//! tables     impostors, and who stands on which rung until when
-//! robots     robots.txt in force, its hits, history and quarantine
-//! policy     the policy in force and its file
-//! amendment  a change of the policy file: a look, then the change
-//! receivers  a test event to the receivers of alerts
-//! try_it     the decision about an imagined request
-//! events     violations as they come
-//! ```
 //! Pages are complete without scripts. What they show is read from the database at each request.
 //!
 //! May use: robots, crawlers, policy, enforce, comparison, edit, counts, record, tally, text, violations,
@@ -31,35 +14,32 @@ use axum::{
     routing::{get, post},
 };
 
+use self::{
+    amendment::preview,
+    robots::{edition, matrix, quarantine, site},
+};
 use crate::desk::admin::View;
 
-mod amendment; // changes of the policy file
-mod attempt; // a first request
+mod amendment; // changes of the policy file: a look, then the change
 mod changes; // what changes in meaning
-mod chart; // charts as SVG
-mod conditions; // the conditions in the address of a page
-mod crawler; // the scorecard of one crawler
-mod crawlers; // all crawlers of a span
+mod chart; // charts as SVG: requests over time by action
+mod conditions; // the conditions in the address of a page, and the spans of time to choose from
+mod crawler; // the scorecard of one crawler, and its evidence bundle to download
+mod crawlers; // all crawlers of a span, impostors, and who stands on which rung until when
 mod events; // violations as server-sent events
-mod facts; // facts with their names
 mod frame; // what the pages share
-mod health; // the state of the program
+mod health; // the state of the program, on the overview, and a test event to the receivers of alerts
 mod link; // addresses of the pages
-mod listing; // violations with a filter
+mod listing; // violations, with a filter and an order in the address, and the latest ones
 mod occurring; // the values that occur
-mod over_time; // requests over time by action
-mod overview; // the first page
-mod policy; // the policy
-mod receivers; // a test event to the receivers of alerts
-mod robots; // robots.txt
+mod overview; // who kept to the rules: counts, a chart, crawlers, rules, paths
+mod policy; // the policy in force, its file and those before
+mod robots; // robots.txt in force, its hits, history and quarantine
 mod selection; // the filter and the order of violations
-mod sheet; // a section of a report
-mod span; // the spans of time to choose from
-mod tables; // impostors, and who stands on which rung
-mod time; // times as people read them
-mod try_it; // the decision about a request
-mod violation; // one violation
-mod words; // the words of records as sentences
+mod sheet; // parts of a page: a section of a report, and facts with their names
+mod try_it; // the decision about an imagined request
+mod violation; // one violation with the whole reasoning behind it
+mod words; // the words of records as sentences, and times
 
 const STYLE: &str = include_str!("assets/desk.css");
 const LIVE: &str = include_str!("assets/live.js");
@@ -72,13 +52,19 @@ pub(crate) fn router() -> Router<View> {
         .route("/crawlers", get(crawlers::page))
         .route("/crawlers/{token}", get(crawler::page))
         .route("/crawlers/{token}/evidence.zip", get(crawler::download))
-        .route("/impostors", get(tables::impostors))
-        .route("/ladder", get(tables::ladder))
-        .merge(robots::router())
-        .merge(amendment::router())
+        .route("/impostors", get(crawlers::impostors))
+        .route("/ladder", get(crawlers::ladder))
+        .route("/robots", get(site::sites))
+        .route("/robots/{site}", get(site::page))
+        .route("/robots/{site}/matrix", get(matrix::page))
+        .route("/robots/{site}/quarantine", get(quarantine::page).post(quarantine::decide))
+        .route("/robots/{site}/{edition}", get(edition::page))
+        .route("/robots/{site}/{edition}/file", get(edition::file))
+        .route("/change", get(preview::page).post(preview::write))
         .route("/policy", get(policy::page))
-        .route("/policy/history", get(policy::past::page))
-        .route("/alerts/test", post(receivers::test))
+        .route("/policy/edit", get(preview::section_text).post(preview::of_section))
+        .route("/policy/history", get(policy::history))
+        .route("/alerts/test", post(health::test))
         .route("/try", get(try_it::page))
         .route("/live", get(listing::latest))
         .route("/live/events", get(events::stream))

@@ -7,17 +7,15 @@ use axum::extract::State;
 use jiff::Timestamp;
 
 use super::{
-    attempt::attempt,
-    conditions::Asked,
+    chart::{OverTime, is_limited},
+    conditions::{Asked, Days, OfSite, condition},
     crawlers::{self, Choice, choices},
-    frame::{Answer, Frame, condition, live, try_ask},
-    health::{Health, health},
+    frame::{Answer, Frame, live, try_ask},
+    health::Health,
     link::{self, Link},
-    over_time::{OverTime, is_limited},
     sheet::Part,
-    span::{Days, OfSite},
-    time::exact,
-    words::{class, known_site},
+    try_it::attempt,
+    words::{self, class, exact, known_site},
 };
 use crate::{
     clients::conduct::Network,
@@ -30,7 +28,7 @@ use crate::{
     },
     review::report::{
         Cell, Section, Span, Table, Tally,
-        number::{change, grouped, ratio, share},
+        number::{self, change, grouped, ratio, share},
         review::{Answers, CrawlerRow, Review},
     },
     rules::{
@@ -54,10 +52,10 @@ struct Here {
 
 #[derive(Template)]
 #[template(path = "overview.html", config = "src/desk/pages/askama.toml")]
-struct Overview {
+struct Overview<'l> {
     frame: Frame,
     faults: Vec<String>,
-    health: Health,
+    health: Health<'l>,
     /// The counts, or the reason why there are none.
     counts: Result<Counts, String>,
     days: String,
@@ -110,16 +108,15 @@ pub(super) async fn page(
         counts(&review, &times, days, &here, &published)
     });
     let sites = published.rulebook.sites().iter().map(|site| site.name.as_str());
-    let page = Overview {
+    Ok(html(&Overview {
         frame: Frame::new(&view, "/"),
         faults,
-        health: health(live, (view.now)()),
+        health: Health::of(live, (view.now)()),
         counts: counts.map_err(|none| none.sentence()),
         sites: choices(sites, &here.site, "all sites"),
         days: here.days,
         attempt: attempt(&view),
-    };
-    Ok(html(&page))
+    }))
 }
 
 /// Violations by time and action, and requests beyond a limit, which are none.
@@ -176,35 +173,22 @@ fn counts(
 
 fn tiles(review: &Review<'_>, here: &Here) -> Vec<Tile> {
     let (now, before) = (&review.total, &review.total_before);
-    let tile = |name, now, before| Tile {
-        name,
-        link: String::new(),
-        value: grouped(now),
-        note: match review.is_compared {
-            true => format!("{} before ({})", grouped(before), change(now, before)),
-            false => String::new(),
-        },
+    let compared = |note: String| if review.is_compared { note } else { String::new() };
+    let tile = |name, link, now, before| {
+        let note = format!("{} before ({})", grouped(before), change(now, before));
+        Tile { name, link, value: grouped(now), note: compared(note) }
     };
-    let of = |tally: &Tally| share(tally.all.violations, tally.all.requests);
-    let share = Tile {
-        name: "Share of violations",
-        link: String::new(),
-        value: of(now),
-        note: if review.is_compared { format!("{} before", of(before)) } else { String::new() },
-    };
+    let none = String::new;
+    let share = |tally: &Tally| share(tally.all.violations, tally.all.requests);
+    let note = compared(format!("{} before", share(before)));
+    let (list, forms) = (here.violations("", ""), here.violations("reason", FORM));
     vec![
-        tile("Requests of crawlers and programs", now.all.requests, before.all.requests),
-        Tile {
-            link: here.violations("", ""),
-            ..tile("Violations", now.all.violations, before.all.violations)
-        },
-        share,
-        Tile {
-            link: here.violations("reason", FORM),
-            ..tile("Other forms of closed paths", now.forms, before.forms)
-        },
-        tile("Refused", now.refused, before.refused),
-        tile("Requests of people", review.people.0, review.people.1),
+        tile("Requests of crawlers and programs", none(), now.all.requests, before.all.requests),
+        tile("Violations", list, now.all.violations, before.all.violations),
+        Tile { name: "Share of violations", link: none(), value: share(now), note },
+        tile("Other forms of closed paths", forms, now.forms, before.forms),
+        tile("Refused", none(), now.refused, before.refused),
+        tile("Requests of people", none(), review.people.0, review.people.1),
     ]
 }
 

@@ -7,7 +7,8 @@ use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    frame::{Instead, ask, condition},
+    conditions::condition,
+    frame::{Instead, ask},
     link,
     words::{known, sentence},
 };
@@ -79,7 +80,6 @@ impl Wanted {
         self.place("", &[]).is_empty()
     }
 
-    /// The filter. What is wrong with it is a fault.
     pub(super) fn filter(&self, faults: &mut Vec<String>) -> Filter {
         let before = number(&self.before, "before", faults);
         let rule = condition(&self.rule).and_then(|text| {
@@ -204,7 +204,6 @@ impl Wanted {
         found.map_or("", |(_, value)| value.trim())
     }
 
-    /// The order of the list. What is none is a fault.
     pub(super) fn order(&self, faults: &mut Vec<String>) -> Order {
         Order::of(&self.sort).unwrap_or_else(|| {
             let (sort, columns) = (escape::shown(&self.sort), COLUMNS.join(", "));
@@ -234,7 +233,6 @@ pub(super) fn number(text: &str, name: &str, faults: &mut Vec<String>) -> Option
     number
 }
 
-/// A time, or the begin of a day.
 fn time(text: &str) -> Option<Timestamp> {
     let day = || Some(text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
     text.parse().ok().or_else(day)

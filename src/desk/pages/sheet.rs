@@ -1,4 +1,4 @@
-//! A section of a report as a part of a page.
+//! Parts of a page: a section of a report, and facts with their names.
 
 use crate::review::report::{Cell, Section, Table, number::grouped};
 
@@ -47,4 +47,27 @@ impl Part {
     pub(super) fn more(&self) -> String {
         grouped(self.section.table.more as u64)
     }
+}
+
+pub(super) struct Group {
+    pub(super) name: String,
+    pub(super) facts: Vec<Fact>,
+}
+
+/// A fact: one value, or several lines of them.
+pub(super) struct Fact {
+    pub(super) name: String,
+    pub(super) values: Vec<String>,
+    /// How it looks; empty for plain text.
+    pub(super) class: &'static str,
+    /// Where it leads; empty for nowhere.
+    pub(super) link: String,
+}
+
+pub(super) fn group(name: impl Into<String>, facts: Vec<Fact>) -> Group {
+    Group { name: name.into(), facts }
+}
+
+pub(super) fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
+    Fact { name: name.into(), values: vec![value.into()], class: "", link: String::new() }
 }

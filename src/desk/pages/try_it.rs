@@ -3,7 +3,7 @@
 //! Nobody sends the request: nothing is counted, recorded, fetched or looked up. The form is in the
 //! address of the page, so that a decision can be linked.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use askama::Template;
 use axum::extract::State;
@@ -11,15 +11,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     conditions::Asked,
-    facts::{Fact, fact},
     frame::{Answer, Frame, work_on},
     link::{self, Link},
-    time, words,
+    sheet::{Fact, fact},
+    words,
 };
 use crate::{
     base::escape,
     desk::admin::{Live, View, html},
+    formats::robots::{Directive, RobotsTxt},
     review::explanation::{self, Explanation, Fault, Line, Question, Rungs},
+    rules::policy::Host,
     state::publication::Snapshot,
 };
 
@@ -57,30 +59,22 @@ struct Page {
 
 pub(super) async fn page(State(view): State<View>, Asked(wanted, _): Asked<Wanted>) -> Answer {
     let frame = Frame::new(&view, "/try");
-    let page = work_on(&view, move |live| fill(frame, live, wanted)).await?;
-    Ok(html(&page))
-}
-
-fn fill(frame: Frame, live: &Live, wanted: Wanted) -> Page {
-    let published = live.gate.published();
-    let asked = (!wanted.url.is_empty()).then(|| wanted.explain(live, &published));
-    let (explanation, faults) = match asked.transpose() {
-        Ok(explanation) => (explanation, Faults::new()),
-        Err(faults) => (None, faults),
-    };
-    let (presets, sites) = (presets(&published, &wanted), published.rulebook.sites());
-    let sites = sites.iter().filter(|_| sites.len() > 1).map(|site| site.name.clone()).collect();
-    Page { frame, wanted, faults, presets, sites, explanation }
+    let page = work_on(&view, move |live| {
+        let published = live.gate.published();
+        let asked = (!wanted.url.is_empty()).then(|| wanted.explain(live, &published));
+        let (explanation, faults) = match asked.transpose() {
+            Ok(explanation) => (explanation, Faults::new()),
+            Err(faults) => (None, faults),
+        };
+        let (presets, sites) = (presets(&published, &wanted), published.rulebook.sites());
+        let several = sites.iter().filter(|_| sites.len() > 1);
+        let sites = several.map(|site| site.name.clone()).collect();
+        Page { frame, wanted, faults, presets, sites, explanation }
+    });
+    Ok(html(&page.await?))
 }
 
 impl Wanted {
-    fn path(&self) -> String {
-        let Self { user_agent, url, address, site } = self;
-        let parameters =
-            [("user_agent", &**user_agent), ("url", url), ("address", address), ("site", site)];
-        link::with_query("/try", &parameters)
-    }
-
     fn explain(&self, live: &Live, published: &Snapshot) -> Result<Explanation, Faults> {
         let mut faults = Faults::new();
         for (field, text) in [("user_agent", &self.user_agent), ("url", &self.url)] {
@@ -136,11 +130,10 @@ impl Page {
 
     /// A time as the other pages have it.
     fn shown(&self, at: &str) -> String {
-        at.parse().map_or_else(|_| at.to_owned(), time::second)
+        at.parse().map_or_else(|_| at.to_owned(), words::second)
     }
 }
 
-/// The lines by their labels. Editions have a table of their own.
 fn facts(explanation: &Explanation) -> Vec<Fact> {
     let mut facts: Vec<Fact> = Vec::new();
     for Line { label, value } in &explanation.lines {
@@ -172,15 +165,50 @@ fn presets(published: &Snapshot, wanted: &Wanted) -> Vec<Link> {
         (name, user_agent)
     });
     let browser = [("Firefox".to_owned(), FIREFOX.to_owned())];
+    let url = if wanted.url.is_empty() { "/" } else { &wanted.url };
     let preset = |(name, user_agent): (String, String)| Link {
         name,
         is_here: user_agent == wanted.user_agent,
-        path: Wanted {
-            user_agent,
-            url: if wanted.url.is_empty() { "/".to_owned() } else { wanted.url.clone() },
-            ..wanted.clone()
-        }
-        .path(),
+        path: link::with("/try", &Wanted { user_agent, url: url.to_owned(), ..wanted.clone() }),
     };
     crawlers.chain(browser).map(preset).collect()
+}
+
+/// The client of the request, where the rules are for all crawlers.
+const USUAL: &str = "GPTBot";
+
+/// A first request for a desk that has nothing to show yet: for a path that the rules of the first site
+/// disallow, if they disallow any.
+pub(super) fn attempt(view: &View) -> Option<String> {
+    let published = view.live.get()?.handles.published.load_full();
+    let policy = &published.policy.policy;
+    let (site, named) = (published.rulebook.sites().first()?, policy.sites.first()?);
+    let listener = policy.server.listen.iter().find(|one| !one.is_redirect)?;
+    let (crawler, path) = closed(site.edition().file())?;
+    let mut address = listener.address;
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    let host = named.hosts.iter().find_map(|host| match host {
+        Host::Exact(name) if !named.default => Some(format!(" -H 'Host: {name}'")),
+        _ => None,
+    });
+    let (host, scheme) =
+        (host.unwrap_or_default(), listener.tls.as_ref().map_or("http", |_| "https"));
+    Some(format!("curl -A {crawler}/1.0{host} '{scheme}://{address}{path}'"))
+}
+
+/// A crawler, and a path that it may not fetch.
+fn closed(file: &RobotsTxt) -> Option<(&str, &str)> {
+    // What a shell reads as something else is no example.
+    let is_plain =
+        |text: &&str| text.chars().all(|c| c.is_ascii_alphanumeric() || "/-_.".contains(c));
+    file.groups.iter().find_map(|group| {
+        let name = group.user_agents.first().map(|one| one.name.as_str())?;
+        let name = Some(if name == "*" { USUAL } else { name }).filter(is_plain)?;
+        let rules = group.rules.iter().filter(|rule| rule.directive == Directive::Disallow);
+        let paths = rules.map(|rule| rule.pattern.split(['*', '$']).next().unwrap_or_default());
+        let path = paths.filter(is_plain).find(|path| path.starts_with('/'))?;
+        Some((name, path))
+    })
 }

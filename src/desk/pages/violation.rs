@@ -6,12 +6,13 @@ use askama::Template;
 use axum::{
     extract::{Path, State},
     http::StatusCode,
+    response::Response,
 };
 
 use super::{
-    facts::{Fact, Group, fact, group},
     frame::{Answer, Frame, ask, notice},
     link::{self, Link},
+    sheet::{Fact, Group, fact, group},
     words,
 };
 use crate::{
@@ -42,60 +43,21 @@ struct Page {
     newer: Option<Text>,
 }
 
-struct Found {
-    violation: Violation,
-    file: Option<Vec<u8>>,
-    older: Option<Text>,
-    newer: Option<Text>,
+pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Answer {
+    let of = view.clone();
+    ask(&view, move |store| shown(&of, store, &id)).await
 }
 
-pub(super) async fn page(State(view): State<View>, Path(id): Path<String>) -> Answer {
-    let wanted = id.clone();
-    let found = ask(&view, move |store| find(store, wanted)).await?;
-    let Some(found) = found else {
+fn shown(view: &View, store: &Store, id: &str) -> Result<Response, Error> {
+    let one = Filter { id: Some(id.to_owned()), limit: Some(1), ..Filter::default() };
+    let Some((sequence, violation)) = store.query(&one)?.records.pop() else {
         let text = format!(
             "No record has the id {}. It may be older than the retention, or one of many that are \
              only counted (violations.detail).",
-            escape::shown(&id)
+            escape::shown(id)
         );
-        return Ok(notice(&view, StatusCode::NOT_FOUND, "No such violation", &text));
+        return Ok(notice(view, StatusCode::NOT_FOUND, "No such violation", &text));
     };
-    let violation = &found.violation;
-    let reading = reading(&view, &violation.site, &violation.path);
-    let past = found.file.as_deref().map(|file| Past::of(violation, file, reading));
-    let past = past.unwrap_or_default();
-    let crawler = match violation.product_token.as_str() {
-        "" | Violation::NAMELESS => "A client without a name".to_owned(),
-        token => token.to_owned(),
-    };
-    let [noun, nouns] = nouns_of(violation);
-    let page = Page {
-        frame: Frame::new(&view, "/violations"),
-        noun,
-        nouns,
-        sentence: words::sentences([
-            words::reason(&violation.reason),
-            words::read(&violation.robots_read),
-            words::done(&violation.action),
-        ]),
-        groups: vec![
-            group("Reasons", reasons(violation, &past)),
-            group("Request", request(violation)),
-            group("Client", client(violation)),
-        ],
-        excerpt: past.excerpt,
-        links: links(violation, &crawler),
-        older: found.older,
-        newer: found.newer,
-        crawler,
-        violation: found.violation,
-    };
-    Ok(html(&page))
-}
-
-fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {
-    let one = Filter { id: Some(id), limit: Some(1), ..Filter::default() };
-    let Some((sequence, violation)) = store.query(&one)?.records.pop() else { return Ok(None) };
     let of_crawler = || Filter {
         product_token: Some(violation.product_token.to_string()),
         claimant: Some(Claimant::of(&violation.standing)),
@@ -109,8 +71,35 @@ fn find(store: &Store, id: String) -> Result<Option<Found>, Error> {
     let older = first(&Filter { before_sequence: Some(sequence), ..of_crawler() })?;
     let newer = first(&Filter { after_sequence: Some(sequence), ..of_crawler() })?;
     let editions = store.editions_by_id(&violation.robots.edition, Some(&violation.site))?;
-    let file = editions.into_iter().next().map(|edition| edition.bytes.to_vec());
-    Ok(Some(Found { violation, file, older, newer }))
+    let reading = reading(view, &violation.site, &violation.path);
+    let past = editions.first().map(|file| Past::of(&violation, &file.bytes, reading));
+    let past = past.unwrap_or_default();
+    let crawler = match violation.product_token.as_str() {
+        "" | Violation::NAMELESS => "A client without a name".to_owned(),
+        token => token.to_owned(),
+    };
+    let [noun, nouns] = nouns_of(&violation);
+    Ok(html(&Page {
+        frame: Frame::new(view, "/violations"),
+        noun,
+        nouns,
+        sentence: words::sentences([
+            words::reason(&violation.reason),
+            words::read(&violation.robots_read),
+            words::done(&violation.action),
+        ]),
+        groups: vec![
+            group("Reasons", reasons(&violation, &past)),
+            group("Request", request(&violation)),
+            group("Client", client(&violation)),
+        ],
+        excerpt: past.excerpt,
+        links: links(&violation, &crawler),
+        older,
+        newer,
+        crawler,
+        violation,
+    }))
 }
 
 /// Whether the record is of another form of a closed path, which is no violation.
@@ -134,7 +123,6 @@ pub(super) fn reading(view: &View, site: &str, path: &str) -> Reading {
     site.map_or_else(Reading::default, |site| site.reading_of(path.as_bytes()))
 }
 
-/// The broken rule, or the reason if no rule was broken.
 pub(super) fn rule(violation: &Violation) -> String {
     let Robots { directive, pattern, .. } = &violation.robots;
     rule_line(directive, pattern).unwrap_or_else(|| violation.reason.to_string())

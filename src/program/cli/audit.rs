@@ -12,7 +12,7 @@ use crate::{
     },
     program::{
         cli::{crawlers::purpose_of, report::screen},
-        console::{Error, Exit, completions, json, refuse, web},
+        console::{Error, Exit, completions, input, json, refuse},
     },
     review::{
         audit::{self, Audit, Page, Row, Site, document, matrix_document},
@@ -141,14 +141,14 @@ fn token(name: &str) -> Result<ProductToken, Error> {
 /// The pages, each with the files of its site.
 fn fetch(urls: &[String], user_agent: Option<&str>) -> Result<Vec<(Site, Page)>, Error> {
     let mut sites: BTreeMap<&str, Site> = BTreeMap::new();
-    let pages = web::get(urls, user_agent, MAX_PAGE)?;
+    let pages = input::pages(urls, user_agent, MAX_PAGE)?;
     let mut answers = Vec::with_capacity(urls.len());
     for (url, page) in urls.iter().zip(pages) {
         let page = page.map_err(Error::Refused)?;
         let root = root(url);
         if !sites.contains_key(root) {
             let urls = Site::PATHS.map(|path| format!("{root}{path}"));
-            let answers = web::get(&urls, user_agent, MAX_PAGE)?;
+            let answers = input::pages(&urls, user_agent, MAX_PAGE)?;
             sites.insert(root, Site::of(answers.into_iter().map(Result::ok)));
         }
         let site = sites.get(root).cloned().unwrap_or_default();

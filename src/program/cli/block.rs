@@ -6,13 +6,13 @@ use std::io::Write;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
-use super::{memory, reload};
+use super::{reload, robots::memory};
 use crate::{
     advice::comparison::{self, Comparison, Side},
     base::escape::{self, shown},
     program::console::{
-        ConfigFile, Error, Exit, Format, database, good, input::agrees, json, read_now, remark,
-        site,
+        ConfigFile, Error, Exit, Format, database, good, input::agrees, json, read_now, refuse,
+        remark, site,
     },
     review::proposal::{Act, Current, Declined, PastRow, Proposal, Request, past, propose},
     rules::policy::{self, Mode, Policy},
@@ -127,9 +127,7 @@ pub(super) struct UnblockArgs {
 }
 
 fn mode(text: &str) -> Result<Mode, String> {
-    let modes = [Mode::Off, Mode::Log, Mode::Throttle, Mode::Block];
-    let found = modes.into_iter().find(|mode| mode.as_str() == text);
-    found.ok_or_else(|| "write off, log, throttle or block".to_owned())
+    Mode::from_word(text).ok_or_else(|| "write off, log, throttle or block".to_owned())
 }
 
 fn duration(text: &str) -> Result<SignedDuration, String> {
@@ -175,90 +173,94 @@ fn run(args: &Common, act: Act, out: &mut dyn Write) -> Result<Exit, Error> {
     let read = read_now(&args.config)?;
     let bytes = read.bytes.clone();
     let (policy, _) = good(read)?;
-    let stored = memory::read(&policy)?;
-    let rulebook = memory::rulebook(&policy, &stored);
+    let stored = memory(&policy)?;
+    let rulebook = stored.rulebook(&policy, Timestamp::now());
     let site = site::find(&rulebook, args.site.as_deref())?.name.clone();
     let request = Request { site: &site, name: &args.name, act };
     let current = Current { file: args.config.file(), name: &name, bytes: &bytes, policy: &policy };
     let proposal = propose(current, &request).map_err(|declined| refusal(&name, declined))?;
-    let next = memory::rulebook(&proposal.policy, &stored);
+    let next = stored.rulebook(&proposal.policy, Timestamp::now());
     let meaning = comparison::policies(
         Side { policy: &policy, rulebook: &rulebook },
         Side { policy: &proposal.policy, rulebook: &next },
     );
     let rows = last_days(&proposal.policy, &request);
-    let change = Change { name: &name, request: &request, proposal, meaning, rows };
-    if args.format == Format::Text {
-        change.show(out)?;
-    }
-    let is_written = !args.preview
-        && (args.yes || agrees(&format!("Write {}?", escape::text(name.as_bytes())))?);
-    if is_written {
-        write(args, &change, &bytes, out)?;
-    }
-    if args.format == Format::Json {
-        json(out, &change.json(is_written))?;
-    } else if is_written {
-        writeln!(out, "{}: written", escape::text(name.as_bytes()))?;
-    }
-    if is_written {
-        tell_server(&policy);
-    }
-    Ok(if is_written || args.preview { Exit::Fine } else { Exit::Findings })
-}
-
-struct Change<'c> {
-    name: &'c str,
-    request: &'c Request<'c>,
-    proposal: Proposal,
-    meaning: Comparison,
-    rows: Option<Vec<PastRow>>,
-}
-
-impl Change<'_> {
-    fn show(&self, out: &mut dyn Write) -> Result<(), Error> {
-        for line in self.proposal.patch.lines() {
-            writeln!(out, "{}", escape::text(line.as_bytes()))?;
-        }
-        writeln!(out, "\nMeaning:")?;
-        let meaning = comparison::text(&self.meaning);
-        meaning.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
-        if self.is_vain() {
-            let name = shown(self.request.name);
-            writeln!(
-                out,
-                "  Nothing changes: violations of {name} are blocked already, or robots.txt \
-                 disallows nothing for it. Close a path with --path, for example --path /"
-            )?;
-        }
-        let Some(rows) = &self.rows else { return Ok(()) };
-        writeln!(out, "\nLast 7 days:")?;
-        match &rows[..] {
-            [] => writeln!(out, "  no request of {} is counted", shown(self.request.name))?,
-            rows => rows.iter().try_for_each(|row| {
-                let line = row.text(&self.request.act);
-                writeln!(out, "  {}", escape::text(line.as_bytes()))
-            })?,
-        }
-        Ok(writeln!(out)?)
-    }
-
-    /// Whether a block changes nothing, as no rule binds the crawler.
-    fn is_vain(&self) -> bool {
-        matches!(self.request.act, Act::Mode { mode: Mode::Block, .. }) && self.meaning.is_empty()
-    }
-
-    fn json(&self, is_written: bool) -> serde_json::Value {
+    let shown_name = escape::text(name.as_bytes());
+    let row = |outcome: &str| {
         json!({
-            "file": escape::text(self.name.as_bytes()),
-            "site": self.request.site,
-            "user_agent": self.request.name,
-            "patch": self.proposal.patch,
-            "meaning": self.meaning.rows,
-            "last_7_days": self.rows,
-            "outcome": if is_written { "written" } else { "unwritten" },
+            "file": shown_name,
+            "site": site,
+            "user_agent": args.name,
+            "patch": proposal.patch,
+            "meaning": meaning.rows,
+            "last_7_days": rows,
+            "outcome": outcome,
         })
+    };
+    if args.format == Format::Text {
+        show(&request, &proposal, &meaning, rows.as_deref(), out)?;
     }
+    let writes = !args.preview && (args.yes || agrees(&format!("Write {shown_name}?"))?);
+    if writes {
+        let written = match args.config.remote()? {
+            Some(_) => Err("it comes from a server".to_owned()),
+            None => publication::rewrite(args.config.file(), &bytes, &proposal.after),
+        };
+        if let Err(why) = written {
+            if args.format == Format::Json {
+                // The caller gets the patch; a failed write is told by the exit.
+                let _ = json(out, &row("unwritten"));
+            }
+            let hint = "apply the patch above by hand";
+            return refuse(format!("{shown_name} is not written: {why} ({hint})"));
+        }
+    }
+    match args.format {
+        Format::Json => json(out, &row(if writes { "written" } else { "unwritten" }))?,
+        Format::Text if writes => writeln!(out, "{shown_name}: written")?,
+        Format::Text => {}
+    }
+    if writes {
+        match reload::ask_to_reload(&policy) {
+            Ok(Some(answer)) => remark(&answer),
+            Ok(None) => {}
+            Err(Error::Refused(why)) => remark(&format!("no server was told: {why}")),
+            Err(_) => remark("no server was told"),
+        }
+    }
+    Ok(if writes || args.preview { Exit::Fine } else { Exit::Findings })
+}
+
+fn show(
+    request: &Request<'_>,
+    proposal: &Proposal,
+    meaning: &Comparison,
+    rows: Option<&[PastRow]>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    for line in proposal.patch.lines() {
+        writeln!(out, "{}", escape::text(line.as_bytes()))?;
+    }
+    writeln!(out, "\nMeaning:")?;
+    comparison::text(meaning).iter().try_for_each(|line| writeln!(out, "  {line}"))?;
+    let name = shown(request.name);
+    // A block changes nothing if no rule binds the crawler.
+    if matches!(request.act, Act::Mode { mode: Mode::Block, .. }) && meaning.is_empty() {
+        writeln!(
+            out,
+            "  Nothing changes: violations of {name} are blocked already, or robots.txt disallows \
+             nothing for it. Close a path with --path, for example --path /"
+        )?;
+    }
+    let Some(rows) = rows else { return Ok(()) };
+    writeln!(out, "\nLast 7 days:")?;
+    if rows.is_empty() {
+        writeln!(out, "  no request of {name} is counted")?;
+    }
+    for row in rows {
+        writeln!(out, "  {}", escape::text(row.text(&request.act).as_bytes()))?;
+    }
+    Ok(writeln!(out)?)
 }
 
 /// The last days by the counts; `None` without a database.
@@ -271,37 +273,6 @@ fn last_days(policy: &Policy, request: &Request<'_>) -> Option<Vec<PastRow>> {
             remark(&format!("the last days are not known: {error}"));
             None
         }
-    }
-}
-
-/// Writes the file. Where that is not possible, the patch is the answer.
-fn write(
-    args: &Common,
-    change: &Change<'_>,
-    before: &[u8],
-    out: &mut dyn Write,
-) -> Result<(), Error> {
-    let written = match args.config.remote()? {
-        Some(_) => Err("it comes from a server".to_owned()),
-        None => publication::rewrite(args.config.file(), before, &change.proposal.after),
-    };
-    written.map_err(|why| {
-        if args.format == Format::Json {
-            // The caller gets the patch; a failed write is told by the exit.
-            let _ = json(out, &change.json(false));
-        }
-        let name = escape::text(change.name.as_bytes());
-        Error::Refused(format!("{name} is not written: {why} (apply the patch above by hand)"))
-    })
-}
-
-/// Has the running server read its policy, and says whether there is one.
-fn tell_server(policy: &Policy) {
-    match reload::ask_to_reload(policy) {
-        Ok(Some(answer)) => remark(&answer),
-        Ok(None) => {}
-        Err(Error::Refused(why)) => remark(&format!("no server was told: {why}")),
-        Err(_) => remark("no server was told"),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     program::console::{
         ConfigFile, Error, Exit, control_runtime,
         input::{self, STANDARD_INPUT},
-        json, read_now, web,
+        json, read_now,
     },
     records::{
         counts::{Dimension, Question},
@@ -206,7 +206,7 @@ fn about_origins(policy: &Policy) -> Result<Vec<Diagnostic>, Error> {
 }
 
 fn check_robots_txt(from: &str) -> Result<Checked, Error> {
-    let bytes = web::robots_txt(from)?;
+    let bytes = input::robots_txt(from)?;
     let findings = lint::robots_txt(&bytes, &policy::built_in_catalogue());
     let findings = findings.into_iter().map(|finding| finding.in_file(from)).collect();
     let (file, _) = robots::parse(&bytes);

@@ -16,7 +16,7 @@ use tokio::{
 use crate::{
     base::{escape, fetch, version},
     program::{
-        cli::without_file::next_free,
+        cli::serve::next_free,
         console::{ConfigFile, Error, Exit, Format, load, log_to_stderr},
         service::{Control, Service},
     },
@@ -104,7 +104,6 @@ fn policy(addresses: [SocketAddr; 3], folder: &Path) -> String {
     text.replace("violations.db", &folder.join("violations.db").display().to_string())
 }
 
-/// A listener on the address, or on any free port if the address is in use.
 fn bind_near(address: SocketAddr) -> Result<TcpListener, Error> {
     let free = SocketAddr::new(address.ip(), 0);
     Ok(TcpListener::bind(address).or_else(|_| TcpListener::bind(free))?)

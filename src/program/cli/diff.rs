@@ -2,15 +2,17 @@
 
 use std::{io::Write, path::Path};
 
+use jiff::Timestamp;
+
 use crate::{
     advice::comparison::{self, Comparison, Side},
     base::{escape, fetch::page::is_url},
     formats::robots::{self, RobotsTxt},
     program::{
-        cli::{memory, robots::kept_edition},
+        cli::robots::{kept_edition, memory},
         console::{
-            ConfigFile, Error, Exit, Format, json, load, load_with_database, refuse, remark, site,
-            web,
+            ConfigFile, Error, Exit, Format, input, json, load, load_with_database, refuse, remark,
+            site,
         },
     },
     rules::{enforce::Rulebook, policy::Policy},
@@ -102,10 +104,10 @@ fn read(args: &Args, name: &str) -> Result<Operand, Error> {
     );
     if is_policy && !is_url(name) {
         let (policy, _) = load(&args.config.at(file))?;
-        let rulebook = memory::rulebook(&policy, &memory::read(&policy)?);
+        let rulebook = memory(&policy)?.rulebook(&policy, Timestamp::now());
         return Ok(Operand::Policy(Box::new(policy), Box::new(rulebook)));
     }
-    Ok(Operand::File(robots::parse(&web::robots_txt(name)?).0, None))
+    Ok(Operand::File(robots::parse(&input::robots_txt(name)?).0, None))
 }
 
 /// An edition in the database of the policy, or the one that the policy makes.
@@ -120,7 +122,7 @@ fn edition(args: &Args, name: &str) -> Result<Operand, Error> {
         ));
     }
     let policy = load_with_database(&args.config)?;
-    let rulebook = memory::rulebook(&policy, &memory::read(&policy)?);
+    let rulebook = memory(&policy)?.rulebook(&policy, Timestamp::now());
     let site = site::find(&rulebook, args.site.as_deref());
     if name == "policy" {
         let site = site?;

@@ -15,10 +15,9 @@ use crate::{
         self, Access, Explanation, Form, Matcher, ReadOptions, Scope, Target, Verdict,
     },
     program::{
-        cli::memory,
+        cli::robots::memory,
         console::{
             ConfigFile, Error, Exit, Format, completions, input, json, load_with_database, refuse,
-            web,
         },
     },
     review::explanation::{self, Line, Question, RuleRow, Rungs, VerdictRow, group_lines},
@@ -82,7 +81,7 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
 fn explain_request(args: &Args, user_agent: &str, out: &mut dyn Write) -> Result<Exit, Error> {
     let policy = load_with_database(&args.config)?;
     let now = Timestamp::now();
-    let memory = memory::read(&policy)?;
+    let memory = memory(&policy)?;
     let handles = Handles::at_rest(&policy, &memory, args.client_ip.is_some(), now);
     let handles = handles.map_err(|error| Error::Refused(error.to_string()))?;
     let gate = Gate::new(&handles, &policy);
@@ -148,7 +147,7 @@ impl Groups {
 
 /// The verdict of any robots.txt for a crawler, as RFC 9309 reads the file.
 fn explain_file(args: &Args, file: &Path, token: &str, out: &mut dyn Write) -> Result<Exit, Error> {
-    let bytes = input::read_file(file, web::MAX_ROBOTS_TXT)?;
+    let bytes = input::read_file(file, input::MAX_ROBOTS_TXT)?;
     let options = ReadOptions { lenient: args.lenient };
     let (robots_txt, findings) = robots::parse_with(&bytes, options);
     let matcher = Matcher::new(&robots_txt);

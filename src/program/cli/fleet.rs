@@ -12,7 +12,7 @@ use crate::{
         grid::{Cell, Colour, Column, Grid},
     },
     state::{
-        exchange::{self, Overview, Settings},
+        exchange::{self, Settings},
         fleet::{Beat, Difference, LIVE, Report, differences},
     },
 };
@@ -55,16 +55,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         let shared = policy.fleet.as_ref().map(|fleet| fleet.shared.to_string());
         Error::Refused(format!("{}: {failure}", shared.unwrap_or_default()))
     })?;
-    print(&overview, args.format, out)
-}
-
-fn print(overview: &Overview, format: Format, out: &mut dyn Write) -> Result<Exit, Error> {
     let age = |beat: &Beat| overview.now.saturating_sub(beat.at).max(0);
     let is_live = |beat: &Beat| age(beat) < LIVE;
     let live = overview.nodes.iter().filter(|(beat, _)| is_live(beat));
     let reports: Vec<&Report> = live.filter_map(|(_, report)| report.as_ref()).collect();
     let differences = differences(&reports);
-    match format {
+    match args.format {
         Format::Json => {
             for (beat, report) in &overview.nodes {
                 json(out, &node(beat, report.as_ref(), is_live(beat), age(beat)))?;
@@ -119,32 +115,25 @@ fn node(beat: &Beat, report: Option<&Report>, is_live: bool, age: i64) -> serde_
 }
 
 fn cells(beat: &Beat, report: Option<&Report>, is_live: bool, age: i64) -> Vec<Cell> {
-    let state = match is_live {
-        true => Cell::from("live".to_owned()),
-        false => {
-            let text = format!("silent for {} s", age / 1_000);
-            Cell { colour: Colour::Red, ..Cell::from(text) }
-        }
-    };
-    let of = |text: &dyn Fn(&Report) -> String| {
+    let of = |text: fn(&Report) -> String| {
         Cell::from(report.map_or_else(|| "-".to_owned(), |report| escape::shown(text(report))))
     };
-    let health = match report {
-        Some(report) if !report.degraded.is_empty() => {
-            let text = escape::shown(report.degraded.join("; "));
-            Cell { colour: Colour::Yellow, ..Cell::from(text) }
-        }
-        Some(_) => Cell::from("ok".to_owned()),
-        None => Cell::from("-".to_owned()),
-    };
+    let state = if is_live { "live".to_owned() } else { format!("silent for {} s", age / 1_000) };
+    let is_degraded = report.is_some_and(|report| !report.degraded.is_empty());
+    let coloured =
+        |cell, colour, is: bool| Cell { colour: if is { colour } else { Colour::None }, ..cell };
+    let health = of(|report| match report.degraded.as_slice() {
+        [] => "ok".to_owned(),
+        degraded => degraded.join("; "),
+    });
     vec![
         Cell::from(escape::shown(&beat.node)),
-        state,
-        of(&|report| report.policy.clone()),
-        of(&|report| report.version.clone()),
-        of(&|report| format!("{} ms", report.lag)),
-        of(&|report| format!("{:+} ms", report.offset)),
-        health,
+        coloured(Cell::from(state), Colour::Red, !is_live),
+        of(|report| report.policy.clone()),
+        of(|report| report.version.clone()),
+        of(|report| format!("{} ms", report.lag)),
+        of(|report| format!("{:+} ms", report.offset)),
+        coloured(health, Colour::Yellow, is_degraded),
     ]
 }
 

@@ -13,7 +13,7 @@ use crate::{
         escape,
         fetch::page::{host, is_url},
     },
-    program::console::{Error, Exit, Format, json, web, write_file},
+    program::console::{Error, Exit, Format, input, json, write_file},
 };
 
 /// Make a policy from rules of other programs
@@ -58,7 +58,7 @@ fn kinds() -> impl TypedValueParser<Value = Kind> {
 }
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
-    let bytes = web::robots_txt(&args.source)?;
+    let bytes = input::robots_txt(&args.source)?;
     let kind = args.from.unwrap_or_else(|| import::guess(&bytes));
     let of_url = is_url(&args.source).then(|| host(&args.source)).flatten();
     let host = args.host.clone().or(of_url).unwrap_or_else(|| "www.example.com".to_owned());

@@ -12,8 +12,7 @@ use crate::{
         starter::{Answers, Dialogue, Preset, Wish, policy_text, suggest},
     },
     base::{escape, fetch::page},
-    program::console::{Error, Exit, control_runtime, remark, web, write_file},
-    rules::policy::Policy,
+    program::console::{Error, Exit, control_runtime, input, remark, write_file},
     state::publication,
 };
 
@@ -64,12 +63,6 @@ type Kind = Option<Preset>;
 
 type Wishes = Vec<Wish>;
 
-#[derive(Default)]
-struct Seen {
-    has_robots_txt: bool,
-    preset: Option<Preset>,
-}
-
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let asks = !args.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
     if !args.force && args.output.exists() {
@@ -78,14 +71,15 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
             "{file} exists (name another file with --output, or replace it with --force)"
         )));
     }
-    let (mut input, mut output) = (io::stdin().lock(), io::stderr());
-    let mut dialogue = Dialogue { input: &mut input, output: &mut output };
+    let (mut lines, mut output) = (io::stdin().lock(), io::stderr());
+    let mut dialogue = Dialogue { input: &mut lines, output: &mut output };
     let mut url = args.url.clone();
     if asks && url.is_none() {
         let answer = dialogue.ask("URL of the running site, empty if there is none", "")?;
         url = Some(answer).filter(|url| !url.is_empty());
     }
-    let seen = url.as_deref().map(look).transpose()?.unwrap_or_default();
+    let seen = url.as_deref().map(look).transpose()?;
+    let (has_robots_txt, seen) = seen.unwrap_or_default();
     let named = url.as_deref().and_then(page::host);
     let usual = args.host.clone().or(named).unwrap_or_else(|| "www.example.com".to_owned());
     let (host, origin) = match asks {
@@ -97,21 +91,25 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     };
     let preset = match (args.preset, asks) {
         (Some(preset), _) => preset,
-        (None, true) => dialogue.preset(seen.preset)?,
-        (None, false) => seen.preset,
+        (None, true) => dialogue.preset(seen)?,
+        (None, false) => seen,
     };
     let mut wishes: Vec<Wish> = args.purposes.concat();
     if asks && wishes.is_empty() {
         wishes = dialogue.wishes()?;
     }
     let is_named = asks || args.origin.is_some();
-    let has_robots_txt = seen.has_robots_txt;
     let mut answers = Answers { host, origin, preset, wishes, has_robots_txt };
     let mut text = policy_text(&answers);
     let (policy, findings) = crate::rules::policy::read("the answers", text.as_bytes());
     let Some(policy) = policy else { return Err(Error::Findings(findings)) };
-    // A server that does not answer has no rules yet.
-    let replaced = is_named.then(|| replaced(&policy)).transpose()?.flatten();
+    // The rules of the origin that a policy replaces. A server that does not answer has no rules yet.
+    let mut replaced: Option<Replaced> = None;
+    if is_named {
+        let answers = control_runtime()?.block_on(publication::replaced(&policy, PATIENCE));
+        let answers = answers.map_err(|error| Error::Output(io::Error::other(error)))?;
+        replaced = answers.into_values().flatten().find(|replaced| !replaced.is_empty());
+    }
     if replaced.is_some() {
         answers.has_robots_txt = true;
         text = policy_text(&answers);
@@ -139,22 +137,16 @@ const ORIGIN: &str = "http://127.0.0.1:3000";
 /// The most time for the robots.txt of the origin.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The rules of the origin that a policy replaces; `None` without any.
-fn replaced(policy: &Policy) -> Result<Option<Replaced>, Error> {
-    let answers = control_runtime()?.block_on(publication::replaced(policy, PATIENCE));
-    let answers = answers.map_err(|error| Error::Output(io::Error::other(error)))?;
-    Ok(answers.into_values().flatten().find(|replaced| !replaced.is_empty()))
-}
-
-/// Looks at the robots.txt and the first page of a site. A site that does not answer has neither.
-fn look(url: &str) -> Result<Seen, Error> {
+/// Whether a site has a robots.txt, and the preset for its first page. A site that does not answer has
+/// neither.
+fn look(url: &str) -> Result<(bool, Option<Preset>), Error> {
     if !page::is_url(url) {
         let url = escape::shown(url);
         return Err(Error::Refused(format!("'{url}' is no URL (write https://www.example.com)")));
     }
     let root = page::root(url);
     let urls = [format!("{root}/robots.txt"), format!("{root}/")];
-    let mut pages = web::get(&urls, None, MAX_PAGE)?.into_iter();
+    let mut pages = input::pages(&urls, None, MAX_PAGE)?.into_iter();
     let (robots_txt, first) = (pages.next(), pages.next());
     if let Some(Err(failure)) = &robots_txt {
         remark(&format!("{failure} (the policy is made without a look at the site)"));
@@ -164,5 +156,5 @@ fn look(url: &str) -> Result<Seen, Error> {
         let fields = page.fields.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         suggest(fields, &page.body)
     });
-    Ok(Seen { has_robots_txt, preset })
+    Ok((has_robots_txt, preset))
 }

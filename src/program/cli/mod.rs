@@ -17,8 +17,6 @@ use crate::{
     },
 };
 
-mod example; // examples in the help
-
 mod alerts;
 mod audit;
 mod block;
@@ -28,23 +26,19 @@ mod demo;
 mod diff;
 mod explain;
 mod fleet;
-mod help;
 mod import;
 mod init;
-mod manual;
-mod memory; // what the server stored
+mod manual; // with 'help', 'schema' and the examples in the help
 mod policy;
 mod reload;
 mod replay;
 mod report;
-mod robots;
-mod schema;
+mod robots; // with what the server stored
 mod serve;
 mod store;
 mod tags;
 mod test;
 mod violations;
-mod without_file; // 'serve' with an origin alone
 
 /// Holds crawlers to your site's own robots rules.
 ///
@@ -94,7 +88,7 @@ enum Verb {
     Limit(block::LimitArgs),
     Quiet(block::QuietArgs),
     Unblock(block::UnblockArgs),
-    Schema(schema::Args),
+    Schema(manual::SchemaArgs),
     Robots(robots::Args),
     Explain(explain::Args),
     Crawlers(crawlers::Args),
@@ -108,12 +102,12 @@ enum Verb {
     Alerts(alerts::Args),
     Fleet(fleet::Args),
     Completions(completions::Args),
-    Manual(manual::Args),
-    Help(help::Args),
+    Manual(manual::ManualArgs),
+    Help(manual::HelpArgs),
 }
 
 fn command() -> clap::Command {
-    example::with_examples(Args::command(), "")
+    manual::with_examples(Args::command(), "")
 }
 
 /// Runs the program.
@@ -131,7 +125,7 @@ pub fn run() -> ExitCode {
     let matches = command().try_get_matches();
     let args = match matches.and_then(|matches| Args::from_arg_matches(&matches)) {
         Ok(args) => args,
-        Err(error) => return help::print(&error).into(),
+        Err(error) => return manual::print(&error).into(),
     };
     let mut out = io::stdout().lock();
     let outcome = match args.verb {
@@ -153,7 +147,7 @@ pub fn run() -> ExitCode {
         Verb::Limit(args) => block::limit(&args, &mut out),
         Verb::Quiet(args) => block::quiet(&args, &mut out),
         Verb::Unblock(args) => block::unblock(&args, &mut out),
-        Verb::Schema(args) => schema::run(&args, &mut out),
+        Verb::Schema(_) => manual::schema(&mut out),
         Verb::Robots(args) => robots::run(&args, &mut out),
         Verb::Explain(args) => explain::run(&args, &mut out),
         Verb::Crawlers(args) => crawlers::run(&args, &mut out),
@@ -167,8 +161,8 @@ pub fn run() -> ExitCode {
         Verb::Completions(args) => completions::run(&args, &mut out),
         Verb::Alerts(args) => alerts::run(&args, &mut out),
         Verb::Fleet(args) => fleet::run(&args, &mut out),
-        Verb::Manual(args) => manual::run(&args, command(), &mut out),
-        Verb::Help(args) => help::run(&args, command()),
+        Verb::Manual(args) => manual::manual(&args, command(), &mut out),
+        Verb::Help(args) => manual::help(&args, command()),
     };
     Exit::of(outcome).into()
 }

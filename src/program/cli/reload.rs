@@ -1,13 +1,13 @@
 //! `beadle reload`: the running server reads its policy again.
 
-use std::{fmt, io::Write, net::IpAddr, time::Duration};
+use std::{io::Write, net::IpAddr, time::Duration};
 
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
     base::{
-        diagnostic::{Diagnostic, Severity},
+        diagnostic::{Diagnostic, Place, Severity},
         escape,
         fetch::{self, Client, Failure, Post, Reach, Redirects},
     },
@@ -54,9 +54,8 @@ struct Finding {
     code: String,
     severity: String,
     message: String,
-    file: Option<String>,
-    line: Option<u32>,
-    column: Option<u32>,
+    #[serde(flatten)]
+    place: Place,
     help: Option<String>,
 }
 
@@ -85,7 +84,7 @@ pub(super) fn run(config: &ConfigFile, format: Format, out: &mut dyn Write) -> R
             out.write_all(line)?;
             writeln!(out)?;
         }
-        Format::Text => write!(out, "{answer}")?,
+        Format::Text => writeln!(out, "{}", answer.text())?,
     }
     Ok(if status == 200 { Exit::Fine } else { Exit::Failed })
 }
@@ -97,10 +96,9 @@ pub(super) fn ask_to_reload(policy: &Policy) -> Result<Option<String>, Error> {
     let (status, body) = control_runtime()?.block_on(ask(admin))?;
     let answer =
         serde_json::from_slice::<Answer>(&body).ok().filter(|_| [200, 422].contains(&status));
-    Ok(Some(answer.ok_or_else(|| no_answer(admin))?.to_string().trim_end().to_owned()))
+    Ok(Some(answer.ok_or_else(|| no_answer(admin))?.text()))
 }
 
-/// Prints the errors of a file that the server need not read.
 fn print_errors(
     (config, format): (&ConfigFile, Format),
     findings: &[Diagnostic],
@@ -155,38 +153,23 @@ fn no_answer(admin: &policy::Admin) -> Error {
     Error::Refused(format!("{}: no answer to a reload ({hint})", admin.address))
 }
 
-impl fmt::Display for Answer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for finding in &self.findings {
-            writeln!(f, "{finding}")?;
-        }
-        let file = escape::text(self.file.as_bytes());
-        let policy = escape::text(self.policy.as_bytes());
-        match self.outcome.as_str() {
-            "applied" => writeln!(f, "{file}: reloaded, policy {policy} is in force"),
-            "unchanged" => writeln!(f, "{file}: unchanged, policy {policy} is in force"),
-            _ => writeln!(f, "{file}: refused, policy {policy} stays in force"),
-        }
-    }
-}
-
-/// As the diagnostics of other verbs: `place: severity: message [code]`, and the repair.
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Answer {
+    /// Lines: the findings as other verbs print them, then the outcome.
+    fn text(&self) -> String {
         let shown = |text: &str| escape::text(text.as_bytes());
-        if let Some(file) = &self.file {
-            write!(f, "{}:", shown(file))?;
-            [self.line, self.column]
-                .iter()
-                .flatten()
-                .try_for_each(|number| write!(f, "{number}:"))?;
-            f.write_str(" ")?;
+        let mut text = String::new();
+        for Finding { code, severity, message, place, help } in &self.findings {
+            let place = Some(place.to_string()).filter(|place| !place.is_empty());
+            let place = place.map_or_else(String::new, |place| place + ": ");
+            text += &shown(&format!("{place}{severity}: {message} [{code}]"));
+            text.extend(help.iter().map(|help| format!("\n    help: {}", shown(help))));
+            text.push('\n');
         }
-        let Self { severity, message, code, .. } = self;
-        write!(f, "{}: {} [{}]", shown(severity), shown(message), shown(code))?;
-        match &self.help {
-            Some(help) => write!(f, "\n    help: {}", shown(help)),
-            None => Ok(()),
+        let (file, policy) = (shown(&self.file), shown(&self.policy));
+        text + &match self.outcome.as_str() {
+            "applied" => format!("{file}: reloaded, policy {policy} is in force"),
+            "unchanged" => format!("{file}: unchanged, policy {policy} is in force"),
+            _ => format!("{file}: refused, policy {policy} stays in force"),
         }
     }
 }

@@ -11,19 +11,14 @@ use std::{
 use super::report::{Format, save, screen};
 use crate::{
     formats::access_log,
-    program::console::{ConfigFile, Error, Exit, database::location, load, refuse, remark, web},
-    records::{
-        record::{Edition, Violation},
-        tally::Claimant,
-        violations::jsonl,
-    },
+    program::console::{ConfigFile, Error, Exit, database::location, input, load, refuse, remark},
+    records::{record::Violation, tally::Claimant, violations::jsonl},
     review::{
         replay::{
             Basis, Changes, Judge, Logs, Progress, Source, Stop, Tally, document, json_lines,
         },
         report::{html, markdown, number::grouped, text},
     },
-    rules::policy::Policy,
 };
 
 /// The most rows of a table: on a terminal, and in a file.
@@ -99,7 +94,12 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let against = other.map(|config| basis_of(args, &config)).transpose()?;
     let own = || thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let threads = args.threads.unwrap_or_else(own);
-    let logs = Logs::open(sources(&args.logs), format, threads).map_err(Error::Refused)?;
+    let source = |log: &PathBuf| match log.as_os_str() == "-" {
+        true => Source::StandardInput,
+        false => Source::File(log.clone()),
+    };
+    let sources = args.logs.iter().map(source).collect();
+    let logs = Logs::open(sources, format, threads).map_err(Error::Refused)?;
     let (judge, findings) = Judge::new(basis, against, args.site.clone())?;
     findings.iter().for_each(|finding| remark(&finding.to_string()));
     let remarks: Vec<String> = unknown.into_iter().chain(formats(&logs)).collect();
@@ -118,24 +118,14 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let judged = judge.run(logs, None, |logs, lines| bar.show(logs.progress(), lines));
     bar.end();
     let (tally, changes) = judged.map_err(stopped)?;
-    report(args, (&tally, changes.as_ref()), &name, &remarks, out)
-}
-
-fn report(
-    args: &Args,
-    (tally, changes): (&Tally, Option<&Changes>),
-    name: &str,
-    remarks: &[String],
-    out: &mut dyn Write,
-) -> Result<Exit, Error> {
     let against = args.against.as_deref().map(Path::display).map(|file| file.to_string());
     let document = |most| {
-        let changes = changes.zip(against.as_deref());
-        document(tally, changes, name, remarks, most)
+        let changes = changes.as_ref().zip(against.as_deref());
+        document(&tally, changes, &name, &remarks, most)
     };
     let file = args.output.as_deref().filter(|file| file.as_os_str() != "-");
     let written = match args.format {
-        Format::Json => json_lines(tally, changes),
+        Format::Json => json_lines(&tally, changes.as_ref()),
         Format::Text => text(&document(MOST_ROWS.0), screen(file)),
         Format::Markdown => markdown(&document(MOST_ROWS.1)),
         Format::Html => html(&document(MOST_ROWS.1)),
@@ -198,18 +188,10 @@ fn stopped(stop: Stop) -> Error {
     }
 }
 
-fn sources(logs: &[PathBuf]) -> Vec<Source> {
-    let source = |log: &PathBuf| match log.as_os_str() == "-" {
-        true => Source::StandardInput,
-        false => Source::File(log.clone()),
-    };
-    logs.iter().map(source).collect()
-}
-
 fn basis(args: &Args) -> Result<(Basis, String), Error> {
     match &args.robots_txt {
         Some(from) => {
-            let basis = Basis::of_robots_txt(web::robots_txt(from)?.into());
+            let basis = Basis::of_robots_txt(input::robots_txt(from)?.into());
             let basis = basis.map_err(|findings| Error::Findings(findings.0))?;
             Ok((basis, format!("the robots.txt {from}")))
         }
@@ -220,21 +202,16 @@ fn basis(args: &Args) -> Result<(Basis, String), Error> {
 fn basis_of(args: &Args, config: &ConfigFile) -> Result<Basis, Error> {
     let (policy, _) = load(config)?;
     if args.history {
-        let editions = editions(&policy)?;
-        return Ok(Basis::with_history(policy, editions));
+        let Some(database) = location(&policy)? else {
+            return refuse(
+                "the policy has no database, so no editions are known \
+                 (add 'violations.database', or leave out --history)",
+            );
+        };
+        return Ok(Basis::with_history(policy, database.open()?.editions(None, None)?));
     }
-    let origin = args.origin_robots_txt.as_deref().map(web::robots_txt).transpose()?;
+    let origin = args.origin_robots_txt.as_deref().map(input::robots_txt).transpose()?;
     Ok(Basis::of(policy, origin.map(Into::into)))
-}
-
-fn editions(policy: &Policy) -> Result<Vec<Edition>, Error> {
-    let Some(database) = location(policy)? else {
-        return refuse(
-            "the policy has no database, so no editions are known \
-             (add 'violations.database', or leave out --history)",
-        );
-    };
-    Ok(database.open()?.editions(None, None)?)
 }
 
 fn unknown(basis: &Basis) -> Option<String> {

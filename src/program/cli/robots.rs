@@ -1,6 +1,9 @@
 //! `beadle robots`: the robots.txt of a site, and its history.
 
-use std::io::Write;
+use std::{
+    io::{self, IsTerminal, Write},
+    path::Path,
+};
 
 use clap_complete::ArgValueCompleter;
 use jiff::Timestamp;
@@ -8,12 +11,9 @@ use jiff::Timestamp;
 use crate::{
     advice::edit::patch,
     base::escape,
-    program::{
-        cli::memory,
-        console::{
-            ConfigFile, Error, Exit, Format, completions, json, load_with_database, refuse, remark,
-            site,
-        },
+    program::console::{
+        ConfigFile, Error, Exit, Format, completions, json, load_with_database, refuse, remark,
+        site,
     },
     records::{
         record::{Edition, QuarantineAct},
@@ -24,6 +24,7 @@ use crate::{
         enforce::{Rulebook, Site},
         policy::{self, Policy},
     },
+    state::publication::Memory,
 };
 
 /// Print the robots.txt of a site as it is served, or its history
@@ -60,7 +61,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let policy = load_with_database(&args.config)?;
-    let memory = memory::read(&policy)?;
+    let memory = memory(&policy)?;
     let policy = memory.with_hosts(policy, Timestamp::now());
     let host = args.site.as_deref();
     if let Some(verb) = args.verb {
@@ -73,11 +74,18 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     }
     // Of hosts that the policy has as one site, the first stands for all.
     let only = policy.written_sites().next().filter(|_| policy.written_sites().count() == 1);
-    let rulebook = memory::rulebook(&policy, &memory);
+    let rulebook = memory.rulebook(&policy, Timestamp::now());
     let site = site::find(&rulebook, host.or_else(|| only.map(policy::Site::name)));
     if let Some(id) = &args.edition {
         let named = host.map(|_| site).transpose()?;
-        out.write_all(&by_hash(&policy, named, id)?.bytes)?;
+        if id.len() < LEAST_DIGITS {
+            let shown = escape::shown(id);
+            return refuse(format!(
+                "'{shown}' is too short (write {LEAST_DIGITS} or more hexadecimal digits; 'beadle \
+                 robots --history' lists the editions)"
+            ));
+        }
+        out.write_all(&kept_edition(&policy, named, id)?.bytes)?;
         return Ok(Exit::Fine);
     }
     if args.history {
@@ -158,32 +166,24 @@ fn print_history(
             writeln!(out, "the database has no edition yet")?;
             return Ok(());
         }
+        let (edition, from, until, source) = ("EDITION", "FROM", "UNTIL", "SOURCE");
+        let (rules, bytes) = ("RULES", "BYTES");
         writeln!(
             out,
-            "{:<17} {:<20} {:<20} {:<7} {:>6} {:>8}  SITE",
-            "EDITION", "FROM", "UNTIL", "SOURCE", "RULES", "BYTES"
+            "{edition:<17} {from:<20} {until:<20} {source:<7} {rules:>6} {bytes:>8}  SITE"
         )?;
     }
     for (at, edition) in editions.iter().enumerate() {
         let row = EditionRow::of(edition);
-        match format {
-            Format::Json => json(out, &row)?,
-            Format::Text => writeln!(
-                out,
-                "{:<17} {:<20} {:<20} {:<7} {:>6} {:>8}  {}",
-                row.edition,
-                row.from,
-                row.until.as_deref().unwrap_or("in force"),
-                row.source,
-                row.rules,
-                row.bytes,
-                row.site
-            )?,
+        if format == Format::Json {
+            json(out, &row)?;
+            continue;
         }
-        if format == Format::Text {
-            let earlier = editions.iter().take(at).rfind(|one| one.site == edition.site);
-            changes(earlier, edition, out)?;
-        }
+        let EditionRow { edition: id, from, source, rules, bytes, site, .. } = &row;
+        let until = row.until.as_deref().unwrap_or("in force");
+        writeln!(out, "{id:<17} {from:<20} {until:<20} {source:<7} {rules:>6} {bytes:>8}  {site}")?;
+        let earlier = editions.iter().take(at).rfind(|one| one.site == edition.site);
+        changes(earlier, edition, out)?;
     }
     Ok(())
 }
@@ -205,20 +205,8 @@ fn changes(before: Option<&Edition>, edition: &Edition, out: &mut dyn Write) -> 
     }
 }
 
-/// The fewest digits by which an operator names an edition.
+/// The fewest digits by which an operator names an edition: a part of its hash that is not there by chance.
 const LEAST_DIGITS: usize = 8;
-
-/// The edition that an operator names by a part of its hash that is not there by chance.
-fn by_hash(policy: &Policy, site: Option<&Site>, id: &str) -> Result<Edition, Error> {
-    if id.len() < LEAST_DIGITS {
-        let shown = escape::shown(id);
-        return refuse(format!(
-            "'{shown}' is too short (write {LEAST_DIGITS} or more hexadecimal digits; 'beadle \
-             robots --history' lists the editions)"
-        ));
-    }
-    kept_edition(policy, site, id)
-}
 
 /// The edition whose hash begins with `id`; of `site` alone, if given.
 pub(super) fn kept_edition(
@@ -238,4 +226,18 @@ pub(super) fn kept_edition(
             refuse(format!("{} editions begin with '{shown}' (write more digits)", others + 1))
         }
     }
+}
+
+/// What the server stored, as the policy's database keeps it. Where there is none yet, the answer is that of a first start; a
+/// remark on a terminal says so.
+pub(super) fn memory(policy: &Policy) -> Result<Memory, Error> {
+    let database = policy.violations.local_database();
+    let is_missing = |file: &&Path| file.try_exists().is_ok_and(|is_there| !is_there);
+    if let Some(file) = database.filter(is_missing)
+        && io::stderr().is_terminal()
+    {
+        let file = escape::path(file);
+        remark(&format!("'{file}' does not exist yet: no edition and no fetch is known"));
+    }
+    Memory::read(policy, Timestamp::now()).map_err(|error| Error::Refused(error.to_string()))
 }

@@ -13,10 +13,9 @@ use std::{
 use clap_complete::{CompletionCandidate, env::Shells};
 
 use crate::{
-    base::text::words,
     program::console::{
         config::ConfigFile,
-        exit::{Error, Exit},
+        output::{Error, Exit},
     },
     rules::{
         crawlers::{Crawler, Purpose},
@@ -42,22 +41,13 @@ const PROGRAM: &str = "beadle";
 #[command(verbatim_doc_comment)]
 pub(crate) struct Args {
     /// The shell.
-    #[arg(value_enum)]
-    shell: Shell,
-}
-
-words! {
-    #[derive(Clone, Copy, Debug, clap::ValueEnum)]
-    enum Shell {
-        Bash = "bash",
-        Zsh = "zsh",
-        Fish = "fish",
-    }
+    #[arg(value_parser = ["bash", "zsh", "fish"])]
+    shell: String,
 }
 
 pub(crate) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     let shells = Shells::builtins();
-    if let Some(shell) = shells.completer(args.shell.as_str()) {
+    if let Some(shell) = shells.completer(&args.shell) {
         shell.write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, out)?;
     }
     Ok(Exit::Fine)

@@ -17,7 +17,10 @@ use crate::{
         fetch::page::is_url,
     },
     outside::remote::{Address, Document, Failure, Fetched, PublicKey, Remote},
-    program::console::{exit::Error, input, output::remark, runtime::control_runtime},
+    program::console::{
+        control_runtime, input,
+        output::{Error, remark},
+    },
     review::trial,
     rules::policy::Policy,
     state::publication::{self, PolicyRead},

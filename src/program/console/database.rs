@@ -2,7 +2,7 @@
 
 use std::env;
 
-use super::{exit::Error, output::remark};
+use super::output::{Error, remark};
 use crate::{
     base::escape::shown,
     records::{

@@ -24,7 +24,7 @@ use tracing_subscriber::{
     EnvFilter, filter::filter_fn, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
-use super::{output::Format, screen::wants_colours};
+use super::output::{Format, wants_colours};
 
 /// The parts of other crates that quote messages in warnings and errors.
 const QUOTING: [&str; 4] =

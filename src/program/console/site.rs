@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     database,
-    exit::{Error, refuse},
+    output::{Error, refuse},
 };
 
 /// The site that serves this host or has this name; the only site if no host is given.
@@ -37,7 +37,6 @@ pub(crate) fn find<'b>(rulebook: &'b Rulebook, host: Option<&str>) -> Result<&'b
     })
 }
 
-/// The edition in force, if it is known here.
 pub(crate) fn known_edition(site: &Site) -> Result<&Edition, Error> {
     if site.edition().is_provisional() {
         let (name, source) = (&site.name, site.source.as_str());

@@ -47,20 +47,18 @@ use crate::{
     },
 };
 
-use self::signals::{Order, Signals};
-pub(crate) use self::{admin_access::admin_token, signals::Control};
 use self::{
-    admin_access::read_counts,
-    offenders::watch_for_alerts,
+    offenders::{read_counts, watch_for_alerts},
     record_keeping::{open_access_log, open_store},
+    signals::{Order, Signals},
     sockets::Sockets,
 };
+pub(crate) use self::{signals::Control, sockets::admin_token};
 
-mod admin_access; // who may use the admin listener
 mod descriptors; // how many the process may open
 mod log; // the first log lines, and those that are dropped
 mod mailing; // reports by e-mail
-mod offenders; // what alerts know
+mod offenders; // what alerts and pages know of earlier runs
 mod record_keeping; // records and the memory of earlier runs
 mod signals; // SIGHUP, SIGUSR2 and the end
 mod sockets; // bound once, or inherited from systemd

@@ -1,4 +1,5 @@
-//! What the server hands to the alerts: its state, and the offenders of earlier runs.
+//! What the server hands to the alerts: its state, and the offenders of earlier runs; counts in memory for the
+//! pages.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +11,8 @@ use crate::{
     program::console::database::location,
     records::{
         counts::{CountsInMemory, Dimension, Question},
-        tally::Claimant,
+        tally::{Claimant, PlaceKind},
+        violations::Location,
     },
     rules::policy::Policy,
     state::publication::Publisher,
@@ -56,4 +58,12 @@ fn known_offenders(policy: &Policy, counts: &CountsInMemory) -> BTreeSet<Offende
         known.extend(names.iter().map(|name| Offender::new(site, name)));
     }
     known
+}
+
+/// Reads the counts of a database into memory. The pages name a failure.
+pub(super) fn read_counts(database: &Location, counts: &CountsInMemory) {
+    let Ok(store) = database.open() else { return };
+    let (store, all) = (store.sharing(counts), Question::default());
+    let _ = store.counted(&all);
+    let _ = store.places(PlaceKind::Path, &all, 0);
 }

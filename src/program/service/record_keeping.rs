@@ -42,7 +42,17 @@ pub(super) fn open_store(
     // The process before this one still writes: its database can't take another form meanwhile.
     let used = settings.local_database().filter(|_| successor::is_one());
     used.map(Store::open_read_only).transpose()?;
-    let shared = clickhouse.map(|clickhouse| shared(policy, clickhouse));
+    let shared = clickhouse.map(|clickhouse| {
+        let node = policy.fleet.as_ref().and_then(|fleet| fleet.node.clone());
+        Ok::<_, Error>(SharedSettings {
+            server: database::settings(clickhouse)?,
+            folder: clickhouse.spool.clone(),
+            limit: clickhouse.spool_size,
+            // The name of the fleet, else that of the machine.
+            node: node.or_else(host_name).unwrap_or_else(|| "node".to_owned()),
+            retention: Some(settings.retention),
+        })
+    });
     let sink = Sink::start(Settings {
         database: settings.local_database().map(Path::to_owned),
         shared: shared.transpose()?,
@@ -81,18 +91,6 @@ pub(super) fn open_access_log(
     let log = Log::start(&target(&access_log.log), Arc::clone(metrics));
     let log = log.map_err(|error| Error::Refused(format!("server.access_log: {error}")))?;
     Ok(Some(Arc::new(log)))
-}
-
-fn shared(policy: &Policy, clickhouse: &policy::ClickHouse) -> Result<SharedSettings, Error> {
-    let node = policy.fleet.as_ref().and_then(|fleet| fleet.node.clone());
-    Ok(SharedSettings {
-        server: database::settings(clickhouse)?,
-        folder: clickhouse.spool.clone(),
-        limit: clickhouse.spool_size,
-        // The name of the fleet, else that of the machine.
-        node: node.or_else(host_name).unwrap_or_else(|| "node".to_owned()),
-        retention: Some(policy.violations.retention),
-    })
 }
 
 fn target(log: &policy::Log) -> LogTarget {

@@ -1,4 +1,5 @@
-//! The listening sockets: bound once, held from the check of the policy to the serving.
+//! The listening sockets: bound once, held from the check of the policy to the serving. The token of the
+//! admin listener.
 //!
 //! Some come from systemd, which keeps them open between two runs of the program. So connections
 //! that arrive in between wait in the kernel, and none is refused. A successor gets those of the process
@@ -7,13 +8,13 @@
 use std::{
     io,
     net::{SocketAddr, TcpListener},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::PermissionsExt as _},
 };
 
 use listenfd::ListenFd;
 use tokio::net::TcpSocket;
 
-use crate::{base::diagnostic::Diagnostic, program::console::Error};
+use crate::{base::diagnostic::Diagnostic, desk::admin, program::console::Error, rules::policy};
 
 use super::successor;
 
@@ -63,12 +64,10 @@ impl Sockets {
         if findings.is_empty() { Ok(Self(sockets)) } else { Err(findings) }
     }
 
-    /// All of them, for a successor.
     pub(super) fn copies(&self) -> io::Result<Vec<OwnedFd>> {
         self.0.iter().map(|(_, socket)| socket.try_clone().map(OwnedFd::from)).collect()
     }
 
-    /// Takes the socket of an address of the policy.
     pub(super) fn take(&mut self, address: SocketAddr) -> Result<TcpListener, Error> {
         let at = self.0.iter().position(|(own, _)| *own == address);
         at.map(|at| self.0.remove(at).1)
@@ -109,6 +108,31 @@ fn unclaimed(address: SocketAddr) -> Diagnostic {
     let help = "write the same addresses as ListenStream= of the socket unit and in server.listen \
                 (ListenStream=80 alone is [::]:80)";
     Diagnostic::error("server.listen", message).help(help)
+}
+
+/// The token of the admin listener, if the policy names its file.
+pub(crate) fn admin_token(admin: &policy::Admin) -> Result<Option<String>, Error> {
+    let Some(file) = &admin.token_file else { return Ok(None) };
+    let unreadable = |error: io::Error| refused(admin, &error.to_string());
+    let found = std::fs::metadata(file).map_err(unreadable)?;
+    if found.is_file() && found.permissions().mode() & 0o002 != 0 {
+        return Err(refused(admin, "every user may write it (run 'chmod o-w' on it)"));
+    }
+    let text = std::fs::read_to_string(file).map_err(unreadable)?;
+    let token = text.trim();
+    if token.len() < admin::SHORTEST_TOKEN {
+        let fewest = admin::SHORTEST_TOKEN;
+        let why = format!(
+            "the token is shorter than {fewest} characters (make one with 'openssl rand -hex 24')"
+        );
+        return Err(refused(admin, &why));
+    }
+    Ok(Some(token.to_owned()))
+}
+
+fn refused(admin: &policy::Admin, why: &str) -> Error {
+    let file = admin.token_file.iter().map(|file| file.display().to_string()).collect::<String>();
+    Error::Refused(format!("server.admin.token_file: {file}: {why}"))
 }
 
 #[cfg(test)]

@@ -47,7 +47,10 @@ pub(super) async fn start(sockets: &[OwnedFd]) -> io::Result<u32> {
         Ok(FdMapping { parent_fd: socket.try_clone()?, child_fd })
     };
     let mapped: Vec<_> = sockets.iter().zip(FIRST..).map(mapped).collect::<io::Result<_>>()?;
-    let mut command = Command::new(program()?);
+    // A newer program may have replaced the file.
+    let file = std::env::current_exe()?;
+    let name = file.to_str().and_then(|name| name.strip_suffix(" (deleted)"));
+    let mut command = Command::new(name.map(PathBuf::from).unwrap_or(file));
     command
         .args(std::env::args_os().skip(1))
         .env(MARK, "1")
@@ -92,11 +95,4 @@ pub(super) fn serve() {
     let told = io::stdin().as_fd().try_clone_to_owned();
     let told = told.and_then(|stdin| File::from(stdin).write_all(b"1"));
     told.unwrap_or_else(|error| tracing::warn!(%error, "the process before this one has ended"));
-}
-
-/// The file of the program. A newer one may have replaced it.
-fn program() -> io::Result<PathBuf> {
-    let file = std::env::current_exe()?;
-    let name = file.to_str().and_then(|name| name.strip_suffix(" (deleted)"));
-    Ok(name.map(PathBuf::from).unwrap_or(file))
 }

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     advice::edit,
-    base::{diagnostic::Diagnostic, escape::hex},
-    desk::{admin::Live, pages::frame::condition},
+    base::escape::hex,
+    desk::{admin::Live, pages::conditions::condition},
     review::proposal::{self, Act, Current, Declined, Proposal, Request},
     rules::policy::{self, Mode, Policy},
     state::publication::{PolicyRead, read_policy},
@@ -17,7 +17,6 @@ use crate::{
 
 pub(super) const SECTIONS: [&str; 4] = ["robots_txt", "robots_tag", "enforcement", "preferences"];
 
-/// The fields of a form. An empty text is none.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub(in crate::desk::pages) struct Wanted {
@@ -44,15 +43,8 @@ pub(super) struct Prepared {
     pub(super) act: Option<Act>,
 }
 
-pub(super) enum NotPrepared {
-    Why(String),
-    Findings(Vec<Diagnostic>),
-}
-
-impl From<&str> for NotPrepared {
-    fn from(why: &str) -> Self {
-        Self::Why(why.to_owned())
-    }
+fn senseless(why: &str) -> Declined {
+    Declined::Senseless(why.to_owned())
 }
 
 impl Wanted {
@@ -68,73 +60,65 @@ impl Wanted {
     }
 
     /// The change of the file as it is now. Its policy is in force in all but these sections.
-    pub(super) fn prepare(&self, live: &Live) -> Result<Prepared, NotPrepared> {
+    pub(super) fn prepare(&self, live: &Live) -> Result<Prepared, Declined> {
         let name = live.policy_file.display().to_string();
         let read = read_file(&live.policy_file)?;
-        let Some(policy) = &read.policy else { return Err(NotPrepared::Findings(read.findings)) };
+        let Some(policy) = &read.policy else { return Err(Declined::Refused(read.findings)) };
         if !self.file.is_empty() && self.file != hash(&read.bytes) {
-            return Err("The policy file changed meanwhile. Look at the change again.".into());
+            return Err(senseless("The policy file changed meanwhile. Look at the change again."));
         }
         let current = Current { file: &live.policy_file, name: &name, bytes: &read.bytes, policy };
         let act = if self.section.is_empty() { Some(self.act()?) } else { None };
         let proposal = match &act {
             Some(act) => {
                 let request = Request { site: &self.site, name: &self.crawler, act: act.clone() };
-                proposal::propose(current, &request)
+                proposal::propose(current, &request)?
             }
-            None => proposal::of_text(current, self.replaced(&read.bytes, policy)?),
+            None => proposal::of_text(current, self.replaced(&read.bytes, policy)?)?,
         };
-        let proposal = proposal.map_err(|declined| match declined {
-            Declined::Senseless(why) => NotPrepared::Why(why),
-            Declined::ByHand { line, why, entry } => {
-                NotPrepared::Why(format!("Line {line}: {why}. Write it by hand: {entry}"))
-            }
-            Declined::Refused(findings) => NotPrepared::Findings(findings),
-        })?;
         let [before, after] =
             [&read.bytes, &proposal.after].map(|one| String::from_utf8_lossy(one));
         if !edit::is_same_beside(&before, &after, &SECTIONS) {
-            return Err("The desk changes no more than these sections of a site.".into());
+            return Err(senseless("The desk changes no more than these sections of a site."));
         }
         let in_force = live.handles.published.load();
         let findings =
             policy::restart_findings(&in_force.policy.policy, &proposal.policy, &proposal.after);
         if !findings.is_empty() {
-            return Err(NotPrepared::Findings(findings));
+            return Err(Declined::Refused(findings));
         }
         Ok(Prepared { before: read.bytes, proposal, act })
     }
 
-    fn act(&self) -> Result<Act, NotPrepared> {
+    fn act(&self) -> Result<Act, Declined> {
         if self.crawler.trim().is_empty() {
-            return Err("The form names no crawler.".into());
+            return Err(senseless("The form names no crawler."));
         }
         let until = condition(&self.until).map(|until| until.parse()).transpose();
-        let until = until.map_err(|_| NotPrepared::from("The end is no time."))?;
+        let until = until.map_err(|_| senseless("The end is no time."))?;
         let path = condition(&self.path);
-        let modes = [Mode::Off, Mode::Log, Mode::Throttle, Mode::Block];
         match self.act.as_str() {
             "nothing" => Ok(Act::Nothing),
             "quiet" => Ok(Act::Quiet { until }),
             "limit" => match condition(&self.requests) {
-                None => {
-                    Err("A limit needs a number of requests in a time, for example 60/1m.".into())
-                }
+                None => Err(senseless(
+                    "A limit needs a number of requests in a time, for example 60/1m.",
+                )),
                 Some(requests) => {
                     let paths = path.into_iter().collect();
                     Ok(Act::Limit { requests, burst: None, paths, until })
                 }
             },
-            word => match modes.into_iter().find(|mode| mode.as_str() == word) {
+            word => match Mode::from_word(word) {
                 Some(mode) => Ok(Act::Mode { mode, until, path }),
-                None => {
-                    Err("The form names no action: off, log, throttle, block, limit, quiet.".into())
-                }
+                None => Err(senseless(
+                    "The form names no action: off, log, throttle, block, limit, quiet.",
+                )),
             },
         }
     }
 
-    fn replaced(&self, bytes: &[u8], policy: &Policy) -> Result<Vec<u8>, NotPrepared> {
+    fn replaced(&self, bytes: &[u8], policy: &Policy) -> Result<Vec<u8>, Declined> {
         let text = String::from_utf8_lossy(bytes);
         let lines = section_lines(&text, policy, &self.site, &self.section)?;
         // A browser sends both characters, whatever the file has.
@@ -155,25 +139,27 @@ pub(super) fn section_lines(
     policy: &Policy,
     site: &str,
     section: &str,
-) -> Result<std::ops::Range<usize>, NotPrepared> {
+) -> Result<std::ops::Range<usize>, Declined> {
     if !SECTIONS.contains(&section) {
-        return Err("The desk changes robots_txt, robots_tag, enforcement and preferences.".into());
+        return Err(senseless(
+            "The desk changes robots_txt, robots_tag, enforcement and preferences.",
+        ));
     }
     let site = policy.sites.iter().find(|one| one.name() == site);
-    let site = site.ok_or_else(|| NotPrepared::from("The policy has no such site."))?;
+    let site = site.ok_or_else(|| senseless("The policy has no such site."))?;
     edit::section(text, (site.at.line, site.at.column), section)
-        .map_err(|refusal| NotPrepared::Why(format!("Line {}: {}.", refusal.line, refusal.why)))
+        .map_err(|refusal| Declined::Senseless(format!("Line {}: {}.", refusal.line, refusal.why)))
 }
 
 /// The policy file, if it is a file of the operator.
-pub(super) fn read_file(file: &Path) -> Result<PolicyRead, NotPrepared> {
+pub(super) fn read_file(file: &Path) -> Result<PolicyRead, Declined> {
     let read = read_policy(file);
     let read =
-        read.map_err(|error| NotPrepared::Why(format!("The file can't be read: {error}.")))?;
+        read.map_err(|error| Declined::Senseless(format!("The file can't be read: {error}.")))?;
     // A copy of a policy on a server has a line more.
     match std::fs::read(file) {
         Ok(bytes) if bytes == read.bytes => Ok(read),
-        _ => Err("The policy comes from a server: change it there.".into()),
+        _ => Err(senseless("The policy comes from a server: change it there.")),
     }
 }
 

@@ -1,4 +1,5 @@
-//! What a change of the policy file would change: the text, the meaning, the last days.
+//! What a change of the policy file would change: the text, the meaning, the last days. The text of a
+//! section, to be edited.
 
 use askama::Template;
 use axum::{
@@ -8,11 +9,11 @@ use axum::{
     response::Response,
 };
 
-use super::change_form::{NotPrepared, Prepared, Wanted, hash};
+use super::change_form::{Prepared, SECTIONS, Wanted, hash, read_file, section_lines};
 use crate::{
     base::diagnostic::Diagnostic,
     desk::{
-        admin::{View, html},
+        admin::{Live, View, html},
         pages::{
             changes::Changes,
             conditions::Asked,
@@ -20,7 +21,7 @@ use crate::{
             policy::masked,
         },
     },
-    review::proposal::{Request, past},
+    review::proposal::{Declined, Request, past},
     state::publication::{Outcome, rewrite},
 };
 
@@ -33,18 +34,20 @@ struct Page {
     faults: Vec<String>,
     /// Whether the change can be applied here.
     edits: bool,
-    command: String,
     /// The difference, each line with its class.
     lines: Vec<(&'static str, String)>,
     changes: Option<Changes>,
     past: Vec<String>,
 }
 
-pub(super) async fn page(State(view): State<View>, Asked(wanted, faults): Asked<Wanted>) -> Answer {
+pub(in crate::desk::pages) async fn page(
+    State(view): State<View>,
+    Asked(wanted, faults): Asked<Wanted>,
+) -> Answer {
     preview(&view, wanted, faults).await
 }
 
-pub(super) async fn of_section(
+pub(in crate::desk::pages) async fn of_section(
     State(view): State<View>,
     form: Result<Form<Wanted>, FormRejection>,
 ) -> Answer {
@@ -75,7 +78,6 @@ async fn preview(view: &View, mut wanted: Wanted, faults: Vec<String>) -> Answer
         title: title(&wanted),
         faults,
         edits: live(view)?.edits,
-        command: command(&wanted),
         lines: Vec::new(),
         changes,
         past: Vec::new(),
@@ -116,18 +118,6 @@ fn title(wanted: &Wanted) -> String {
     }
 }
 
-fn command(wanted: &Wanted) -> String {
-    let Wanted { site, crawler, act, requests, .. } = wanted;
-    let verb = match act.as_str() {
-        _ if !wanted.section.is_empty() => return String::new(),
-        "nothing" => format!("beadle unblock {crawler}"),
-        "limit" => format!("beadle limit {crawler} {requests}"),
-        "block" | "quiet" => format!("beadle {act} {crawler}"),
-        mode => format!("beadle block {crawler} --mode {mode}"),
-    };
-    format!("{verb} --site {site}")
-}
-
 fn patch_lines(patch: &str) -> Vec<(&'static str, String)> {
     let line = |line: &str| match line.as_bytes().first() {
         Some(b'+') => ("added", masked(line)),
@@ -137,19 +127,22 @@ fn patch_lines(patch: &str) -> Vec<(&'static str, String)> {
     patch.lines().skip(2).map(line).collect()
 }
 
-pub(super) fn sentences(refused: NotPrepared) -> Vec<String> {
+fn sentences(refused: Declined) -> Vec<String> {
     let sentence = |finding: &Diagnostic| {
         let help = finding.help.as_deref().map_or(String::new(), |help| format!(" ({help})"));
         masked(&format!("{}: {}{help}", finding.place, finding.message))
     };
     match refused {
-        NotPrepared::Why(why) => vec![why],
-        NotPrepared::Findings(findings) => findings.iter().map(sentence).collect(),
+        Declined::Senseless(why) => vec![why],
+        Declined::ByHand { line, why, entry } => {
+            vec![format!("Line {line}: {why}. Write it by hand: {entry}")]
+        }
+        Declined::Refused(findings) => findings.iter().map(sentence).collect(),
     }
 }
 
 /// Applies the change of a form: the policy file is written, and read again by the running program.
-pub(super) async fn write(
+pub(in crate::desk::pages) async fn write(
     State(view): State<View>,
     form: Result<Form<Wanted>, FormRejection>,
 ) -> Answer {
@@ -167,7 +160,7 @@ pub(super) async fn write(
     let written = work_on(&view, move |live| {
         let prepared = asked.prepare(live)?;
         rewrite(&live.policy_file, &prepared.before, &prepared.proposal.after)
-            .map_err(|why| NotPrepared::Why(format!("The policy file is not written: {why}.")))
+            .map_err(|why| Declined::Senseless(format!("The policy file is not written: {why}.")))
     });
     if let Err(why) = written.await? {
         return Ok(refused(StatusCode::CONFLICT, &sentences(why).join(" ")));
@@ -183,7 +176,55 @@ pub(super) async fn write(
         Some(Outcome::Refused(findings)) => findings,
         None => Vec::new(),
     };
-    let why = sentences(NotPrepared::Findings(findings)).join(" ");
+    let why = sentences(Declined::Refused(findings)).join(" ");
     let text = format!("The file is written, and the policy in force stays as it was. {why}");
     Ok(notice(&view, StatusCode::CONFLICT, "Written, but not in force", &text))
+}
+
+/// The text of a section of a site, to be edited.
+#[derive(Template)]
+#[template(path = "section_text.html", config = "src/desk/pages/askama.toml")]
+struct SectionText {
+    frame: Frame,
+    wanted: Wanted,
+    sites: Vec<String>,
+    sections: [&'static str; 4],
+    faults: Vec<String>,
+}
+
+pub(in crate::desk::pages) async fn section_text(
+    State(view): State<View>,
+    Asked(mut wanted, mut faults): Asked<Wanted>,
+) -> Answer {
+    let frame = Frame::new(&view, "/policy");
+    let page = work_on(&view, move |live| {
+        let published = live.handles.published.load();
+        let sites = published.policy.policy.written_sites();
+        let sites: Vec<String> = sites.map(|one| one.name().to_owned()).collect();
+        if wanted.site.is_empty() {
+            wanted.site = sites.first().cloned().unwrap_or_default();
+        }
+        if wanted.section.is_empty() {
+            wanted.section = SECTIONS[0].to_owned();
+        }
+        match text(live, &wanted) {
+            Ok((text, file)) => (wanted.text, wanted.file) = (text, file),
+            Err(why) => faults.extend(sentences(why)),
+        }
+        SectionText { frame, wanted, sites, sections: SECTIONS, faults }
+    });
+    Ok(html(&page.await?))
+}
+
+/// The text of the section, and the name of the file's bytes.
+fn text(live: &Live, wanted: &Wanted) -> Result<(String, String), Declined> {
+    let read = read_file(&live.policy_file)?;
+    let text = String::from_utf8_lossy(&read.bytes);
+    let Some(policy) = &read.policy else {
+        return Err(Declined::Senseless(
+            "The policy file has errors: its page shows them.".to_owned(),
+        ));
+    };
+    let lines = section_lines(&text, policy, &wanted.site, &wanted.section)?;
+    Ok((text.get(lines).unwrap_or_default().to_owned(), hash(&read.bytes)))
 }

@@ -1,22 +1,23 @@
 //! The policy file on disk: whether it is in force, and what is found in it.
+//!
+//! Of URLs in it, user and password are hidden, and everything after the host: many services put a secret
+//! there.
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::mask::masked;
 use crate::{
     base::{
         diagnostic::{Diagnostic, Severity},
         escape,
     },
-    desk::pages::{changes::Changes, time::second},
+    desk::pages::{changes::Changes, words::second},
     outside::alerts::Refusal,
     review::{report::number::grouped, trial},
     rules::enforce::Moment,
-    state::publication::{PolicyRead, Snapshot, read_policy},
+    state::publication::{Snapshot, read_policy},
 };
 
 const MOST_LINES: usize = 2_000;
-/// The most bytes of a line.
 const LONGEST: usize = 400;
 const MOST_FINDINGS: usize = 200;
 
@@ -51,23 +52,15 @@ impl OnDisk {
     ) -> Self {
         let refused = refusal
             .map_or(String::new(), |refusal| format!(" It was refused at {}.", second(refusal.at)));
-        match read_policy(file) {
-            Ok(read) => Self::of(&read, file, (published, moment), &refused),
+        let read = match read_policy(file) {
+            Ok(read) => read,
             Err(error) => {
                 let state = format!(
                     "The file can't be read: {error}.{refused} The policy below stays in force."
                 );
-                Self { state, ..Self::default() }
+                return Self { state, ..Self::default() };
             }
-        }
-    }
-
-    fn of(
-        read: &PolicyRead,
-        file: &Path,
-        (published, moment): (&Snapshot, Moment),
-        refused: &str,
-    ) -> Self {
+        };
         let in_force = &*published.policy.policy;
         let mut findings = read.findings.clone();
         let is_in_force =
@@ -127,7 +120,6 @@ impl OnDisk {
     }
 }
 
-/// The line of a finding that is in the file with this name.
 fn line_in(name: &str, finding: &Diagnostic) -> Option<u32> {
     finding.place.line.filter(|_| finding.place.file.as_deref() == Some(name))
 }
@@ -153,5 +145,102 @@ pub(super) const fn class(severity: Severity) -> &'static str {
         Severity::Error => "bad",
         Severity::Warning => "log",
         Severity::Note => "plain",
+    }
+}
+
+/// What stands for the hidden part.
+const HIDDEN: char = '…';
+/// What may follow a URL without being a part of it.
+const AFTER: [char; 5] = ['"', '\'', ',', '}', ']'];
+
+/// The text with nothing of its URLs but their scheme and host.
+pub(in crate::desk::pages) fn masked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = authority(rest) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let end = from.find(char::is_whitespace).unwrap_or(from.len());
+        let (url, next) = from.split_at(end);
+        let bare = url.trim_end_matches(AFTER);
+        out.push_str(&masked_url(bare));
+        out.push_str(url.get(bare.len()..).unwrap_or_default());
+        rest = next;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Where the authority of the first URL begins: after `://`, in which JSON may escape the slashes.
+fn authority(text: &str) -> Option<usize> {
+    let marks = ["://", ":\\/\\/"];
+    let found = marks.iter().filter_map(|mark| Some((text.find(mark)?, mark.len())));
+    found.min().map(|(at, length)| at + length)
+}
+
+/// The host of what follows `://`, and what stands for the rest.
+fn masked_url(url: &str) -> String {
+    let (user, rest) = match url.rsplit_once('@') {
+        Some((_, rest)) => (true, rest),
+        None => (false, url),
+    };
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let mut out = String::new();
+    if user {
+        out.extend([HIDDEN, '@']);
+    }
+    if is_host(host) {
+        out.push_str(host);
+    } else {
+        out.push(HIDDEN);
+    }
+    match path {
+        "" | "/" => out.push_str(path),
+        _ => out.extend(['/', HIDDEN]),
+    }
+    out
+}
+
+/// Whether it is a host with or without a port: no part of a user or a password.
+fn is_host(text: &str) -> bool {
+    let is_name =
+        |host: &str| host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._*".contains(&b));
+    let is_port = |port: &str| port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit());
+    if let Some((address, port)) = text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        let is_address = address.bytes().all(|b| b.is_ascii_hexdigit() || b":.".contains(&b));
+        return is_address && port.strip_prefix(':').is_none_or(is_port);
+    }
+    match text.split_once(':') {
+        None => is_name(text),
+        Some((host, port)) => is_name(host) && is_port(port),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::masked;
+
+    #[test]
+    fn of_a_url_scheme_and_host_remain() {
+        for (text, expected) in [
+            ("no URL: at all", "no URL: at all"),
+            ("origin: http://127.0.0.1:3000", "origin: http://127.0.0.1:3000"),
+            ("origin: \"https://[::1]:3000/\"", "origin: \"https://[::1]:3000/\""),
+            ("{ url: https://hooks.example/T0/s3cret?x=y, on: [a] }", {
+                "{ url: https://hooks.example/…, on: [a] }"
+            }),
+            ("- 'https://me:s3cret@a.example/x' # y", "- 'https://…@a.example/…' # y"),
+            ("https://me:s3/cr@et@a.example", "https://…@a.example"),
+            ("\"https:\\/\\/a.example\\/s3cret\"", "\"https:\\/\\/a.example/…\""),
+            ("https://me:s3cr", "https://…"),
+            ("a http://b/c d https://e:f@g/", "a http://b/… d https://…@g/"),
+            ("https://", "https://"),
+            ("ftp://user:s3cret@h http://s3cret_ü/", "ftp://…@h http://…/"),
+        ] {
+            let shown = masked(text);
+            assert_eq!(shown, expected, "{text}");
+            assert!(!shown.contains("s3c"), "{shown}");
+        }
     }
 }

@@ -15,7 +15,7 @@ use crate::{
         pages::{
             changes::Changes,
             frame::{Answer, Frame, ask, notice},
-            link, time,
+            link, words,
         },
     },
     formats::robots,
@@ -23,7 +23,7 @@ use crate::{
         record::{Edition, EditionPeriod, Error},
         violations::Store,
     },
-    review::report::number::count,
+    review::report::number,
 };
 
 /// The most periods among which those of the edition are looked for.
@@ -35,7 +35,7 @@ const MOST_SHOWN: usize = 20;
 struct Page {
     frame: Frame,
     here: SiteInForce,
-    lead: String,
+    rules: u64,
     answers: Answers,
     file: FileView,
 }
@@ -48,7 +48,7 @@ struct Answers {
     changes: Option<Changes>,
 }
 
-pub(super) async fn page(
+pub(in crate::desk::pages) async fn page(
     State(view): State<View>,
     Path((name, id)): Path<(String, String)>,
 ) -> Answer {
@@ -57,24 +57,16 @@ pub(super) async fn page(
     let answers = ask(&view, move |store| answers(store, &site, &wanted)).await?;
     let Some(answers) = answers else { return Ok(unknown(&view, &here, &id)) };
     let edition = &answers.edition;
-    let (file, _) = robots::parse(&edition.bytes);
-    let page = Page {
+    Ok(html(&Page {
         frame: Frame::new(&view, "/robots"),
-        lead: format!(
-            "{}, {}. SHA-256 {}.",
-            count(file.rule_count() as u64, "rule"),
-            count(edition.bytes.len() as u64, "byte"),
-            edition.sha256
-        ),
+        rules: robots::parse(&edition.bytes).0.rule_count() as u64,
         file: FileView::plain(&edition.bytes),
         answers,
         here,
-    };
-    Ok(html(&page))
+    }))
 }
 
-/// The file of an edition, byte for byte.
-pub(super) async fn file(
+pub(in crate::desk::pages) async fn file(
     State(view): State<View>,
     Path((name, id)): Path<(String, String)>,
 ) -> Answer {
@@ -106,7 +98,6 @@ fn unknown(view: &View, here: &SiteInForce, id: &str) -> Response {
     notice(view, StatusCode::NOT_FOUND, "No such edition", &text)
 }
 
-/// The edition with exactly this id.
 fn edition(store: &Store, site: &str, id: &str) -> Result<Option<Edition>, Error> {
     let found = store.editions_by_id(id, Some(site))?;
     Ok(found.into_iter().find(|edition| edition.id == *id))

@@ -55,7 +55,6 @@ impl SiteInForce {
         &self.published.rulebook.sites()[self.number]
     }
 
-    /// Its hosts, as the policy writes them.
     pub(super) fn hosts(&self) -> String {
         let Some(site) = self.published.policy.policy.sites.get(self.number) else {
             return String::new();
@@ -70,7 +69,6 @@ impl SiteInForce {
     }
 }
 
-/// The answer of the database, or what the page says without one.
 pub(super) fn or_trouble<T>(answer: Result<T, NoAnswer>) -> (Option<T>, Option<String>) {
     match answer {
         Ok(answer) => (Some(answer), None),

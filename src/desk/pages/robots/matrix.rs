@@ -25,7 +25,7 @@ const LONGEST: usize = 2_048;
 
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
-pub(super) struct Wanted {
+pub(in crate::desk::pages) struct Wanted {
     path: String,
     crawler: String,
     purpose: String,
@@ -45,7 +45,7 @@ struct Page {
     contradictions: Vec<String>,
 }
 
-pub(super) async fn page(
+pub(in crate::desk::pages) async fn page(
     State(view): State<View>,
     Path(name): Path<String>,
     Asked(wanted, faults): Asked<Wanted>,

@@ -19,7 +19,7 @@ use crate::{
         pages::{
             changes::Changes,
             frame::{Answer, Frame, ask, notice, work},
-            time,
+            words,
         },
     },
     formats::robots::{self, RobotsTxt},
@@ -27,7 +27,7 @@ use crate::{
         record::{Error, QuarantineAct, Quarantined},
         violations::Store,
     },
-    review::report::number::count,
+    review::report::number,
     rules::policy::Source,
     state::publication::Hold,
 };
@@ -38,25 +38,23 @@ struct Page {
     frame: Frame,
     here: SiteInForce,
     held: Quarantined,
-    size: String,
-    /// Where such a file comes from.
-    origin: &'static str,
-    /// What crawlers do after its publication.
-    effect: &'static str,
-    is_merged: bool,
+    hold: Hold,
     changes: Changes,
     file: FileView,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Decided {
+pub(in crate::desk::pages) struct Decided {
     /// The file that the page showed.
     id: String,
     #[serde(default)]
     act: QuarantineAct,
 }
 
-pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> Answer {
+pub(in crate::desk::pages) async fn page(
+    State(view): State<View>,
+    Path(name): Path<String>,
+) -> Answer {
     let here = SiteInForce::find(&view, &name)?;
     let asked = here.clone();
     let Some((file, changes)) = ask(&view, move |store| answers(store, &asked)).await? else {
@@ -66,33 +64,17 @@ pub(super) async fn page(State(view): State<View>, Path(name): Path<String>) -> 
         );
         return Ok(notice(&view, StatusCode::NOT_FOUND, "Nothing in quarantine", &text));
     };
-    let (origin, effect) = match Hold::of_file(&file.bytes) {
-        Hold::Closing => (
-            "Such a file often comes from a staging system.",
-            "After publication, crawlers that follow the rules stop fetching, and search engines \
-             forget the site in time.",
-        ),
-        Hold::Vanishing => (
-            "Such a loss often comes from a deployment. It takes effect by itself once vanish_after \
-             is over.",
-            "After publication, crawlers may fetch everything that the rules of the origin disallowed.",
-        ),
-    };
-    let page = Page {
+    Ok(html(&Page {
         frame: Frame::new(&view, "/robots"),
-        size: count(file.bytes.len() as u64, "byte"),
-        origin,
-        effect,
-        is_merged: here.site().source == Source::Merge,
+        hold: Hold::of_file(&file.bytes),
         changes,
         file: FileView::plain(&file.bytes),
         held: file,
         here,
-    };
-    Ok(html(&page))
+    }))
 }
 
-pub(super) async fn decide(
+pub(in crate::desk::pages) async fn decide(
     State(view): State<View>,
     Path(name): Path<String>,
     form: Result<Form<Decided>, FormRejection>,

@@ -1,4 +1,5 @@
-//! The robots.txt of a site: the file in force, the hits of its lines, its fetches, its history.
+//! The sites with their robots.txt, and that of a site: the file in force, the hits of its lines, its fetches,
+//! its history.
 
 use std::{
     cmp::Reverse,
@@ -10,22 +11,21 @@ use axum::{
     extract::{Path, State},
     response::Response,
 };
+use jiff::Timestamp;
 
 use super::{
-    file::FileView,
+    file::{self, FETCH, FileView, Hits},
     here::{SiteInForce, or_trouble},
-    hits::{self, FETCH, Hits},
 };
 use crate::{
     base::{diagnostic::Diagnostic, text::Text},
     desk::{
         admin::{View, html},
         pages::{
-            conditions::Asked,
+            conditions::{Asked, Days, OfDays},
             frame::{Answer, Frame, live, try_ask},
             link::{self, Link},
-            span::{Days, OfDays},
-            time::{self, exact},
+            words::{self, exact},
         },
     },
     formats::robots::{self, RobotsTxt},
@@ -37,9 +37,9 @@ use crate::{
     },
     review::report::{
         Span,
-        number::{self, count, grouped, share},
+        number::{self, grouped},
     },
-    rules::{enforce::Site, policy::Source},
+    rules::policy::Source,
     state::publication::Hold,
 };
 
@@ -53,8 +53,6 @@ struct Page {
     frame: Frame,
     faults: Vec<String>,
     here: SiteInForce,
-    lead: String,
-    provisional: Option<&'static str>,
     findings: Vec<String>,
     spans: Vec<Link>,
     trouble: Option<String>,
@@ -73,20 +71,14 @@ struct Answers {
     quarantined: Option<Quarantined>,
 }
 
+/// The fetches of each client, by its name with its link, most first.
 struct Fetches {
-    total: String,
-    rows: Vec<FetchRow>,
+    total: u64,
+    rows: Vec<(String, String, u64)>,
     more: u64,
 }
 
-struct FetchRow {
-    name: String,
-    link: String,
-    fetches: String,
-    share: String,
-}
-
-pub(super) async fn page(
+pub(in crate::desk::pages) async fn page(
     State(view): State<View>,
     Path(name): Path<String>,
     Asked(wanted, mut faults): Asked<OfDays>,
@@ -96,12 +88,7 @@ pub(super) async fn page(
     Ok(of(&view, site, days, faults).await)
 }
 
-pub(super) async fn of(
-    view: &View,
-    here: SiteInForce,
-    days: Days,
-    faults: Vec<String>,
-) -> Response {
+async fn of(view: &View, here: SiteInForce, days: Days, faults: Vec<String>) -> Response {
     let (asked, span) = (here.clone(), days.until((view.now)()));
     let answers = try_ask(view, move |store| answers(store, &asked, days, span)).await;
     let (mut answers, trouble) = or_trouble(answers);
@@ -111,7 +98,7 @@ pub(super) async fn of(
     let hits = answers.as_ref().map(|answers| &answers.hits);
     let is_written = site.source != Source::Origin;
     let source = |line| edition.source(line).filter(|_| is_written).map(|one| one.to_string());
-    let rules = hits::told_apart(edition.file());
+    let rules = file::told_apart(edition.file());
     let since = exact(span.from);
     let link_of = |line| {
         let rule = rules.get(&line)?;
@@ -121,14 +108,9 @@ pub(super) async fn of(
     let report = handles.map(|handles| handles.origin_reports.of(&site.name)).unwrap_or_default();
     let replaced =
         handles.and_then(|handles| Some(handles.replaced.load().get(&site.name)?.lines()));
-    let page = Page {
+    html(&Page {
         frame: Frame::new(view, "/robots"),
         faults,
-        lead: lead(site),
-        provisional: edition.is_provisional().then_some(match site.is_withheld {
-            true => "Crawlers get 503 for it, and no request is judged.",
-            false => "Beadle publishes this substitute and enforces none of the origin's rules.",
-        }),
         findings: findings(report.findings.into_iter().chain(site.finding.clone()).collect()),
         spans: days.links(|days| link::with_query(&here.path(), &[("days", days)])),
         trouble,
@@ -137,44 +119,18 @@ pub(super) async fn of(
         file: FileView::new(edition.bytes(), hits, source, link_of),
         answers,
         here,
-    };
-    html(&page)
+    })
 }
 
-/// The findings about the origin's file as text, the gravest first.
 fn findings(mut all: Vec<Diagnostic>) -> Vec<String> {
     all.sort_by_key(|finding| Reverse(finding.severity));
     all.iter().take(MOST_FINDINGS).map(|finding| format!("{finding:#}")).collect()
 }
 
-fn lead(site: &Site) -> String {
-    let (edition, file) = (site.edition(), site.edition().file());
-    format!(
-        "Edition {}, in force since {}. {}, {}, {}. Its rules come from {}. Crawlers may keep a copy \
-         for {} and follow it for {}.",
-        edition.id_text(),
-        time::second(site.timeline.since),
-        count(file.groups.len() as u64, "group"),
-        count(file.rule_count() as u64, "rule"),
-        count(edition.bytes().len() as u64, "byte"),
-        source(site.source),
-        time::length(site.max_age),
-        time::length(site.cache_window),
-    )
-}
-
-const fn source(source: Source) -> &'static str {
-    match source {
-        Source::Policy => "the policy",
-        Source::Origin => "the origin's file, as it is",
-        Source::Merge => "the origin's file and the policy, merged",
-    }
-}
-
 fn answers(store: &Store, here: &SiteInForce, days: Days, span: Span) -> Result<Answers, Error> {
     let site = here.site();
     let name = Some(site.name.clone());
-    let question = Question { by: hits::BY.to_vec(), site: name, ..span.question() };
+    let question = Question { by: file::BY.to_vec(), site: name, ..span.question() };
     let counted = store.counted(&question)?;
     let periods = store.edition_periods(&site.name, None, MOST_PERIODS + 1)?;
     let files = files(&periods, &counted);
@@ -221,26 +177,117 @@ fn fetches_of(counted: Vec<Counted>, days: &str) -> Fetches {
         sums.into_iter().map(|((_, claimant), (token, sum))| (token, claimant, sum)).collect();
     fetches.sort_by_key(|(.., sum)| Reverse(*sum));
     let total = fetches.iter().map(|(.., sum)| sum).sum();
-    let row = |&(token, claimant, sum): &(&Text, Claimant, u64)| FetchRow {
-        name: match token.as_str() {
+    let row = |&(token, claimant, sum): &(&Text, Claimant, u64)| {
+        let name = match token.as_str() {
             "" => "without a name".to_owned(),
             token => claimant.name(token),
-        },
-        link: match claimant {
+        };
+        let link = match claimant {
             Claimant::Crawler => link::crawler(token, &[("days", days)]),
             // No violation: no page has more to say about it.
             Claimant::Impostor => String::new(),
-        },
-        fetches: grouped(sum),
-        share: share(sum, total),
+        };
+        (name, link, sum)
     };
     Fetches {
-        total: if total == 1 {
-            "1 fetch".to_owned()
-        } else {
-            format!("{} fetches", grouped(total))
-        },
+        total,
         rows: fetches.iter().take(MOST_CRAWLERS).map(row).collect(),
         more: fetches.len().saturating_sub(MOST_CRAWLERS) as u64,
     }
+}
+
+/// All sites with their robots.txt.
+#[derive(Template)]
+#[template(path = "robots_sites.html", config = "src/desk/pages/askama.toml")]
+struct Sites {
+    frame: Frame,
+    faults: Vec<String>,
+    spans: Vec<Link>,
+    trouble: Option<String>,
+    rows: Vec<SiteRow>,
+}
+
+struct SiteRow {
+    here: SiteInForce,
+    violations: String,
+    link: String,
+    fetches: String,
+    is_quarantined: bool,
+}
+
+/// What the database knows about the sites, by their names in lower case.
+#[derive(Default)]
+struct OfSites {
+    violations: HashMap<String, u64>,
+    fetches: HashMap<String, u64>,
+    quarantined: Vec<String>,
+}
+
+pub(in crate::desk::pages) async fn sites(
+    State(view): State<View>,
+    Asked(wanted, mut faults): Asked<OfDays>,
+) -> Answer {
+    let published = live(&view)?.handles.published.load_full();
+    let sites = published.rulebook.sites();
+    let days = Days::wanted(&wanted.days, &mut faults);
+    if sites.len() == 1 {
+        return Ok(of(&view, SiteInForce::new(&published, 0), days, faults).await);
+    }
+    let span = days.until((view.now)());
+    let (answers, trouble) = or_trouble(try_ask(&view, move |store| of_sites(store, span)).await);
+    let begin = exact(span.from);
+    let rows = sites.iter().enumerate().map(|(number, site)| {
+        let name = site.name.to_ascii_lowercase();
+        let count = |counts: fn(&OfSites) -> &HashMap<String, u64>| {
+            let count = answers.as_ref().map(|answers| counts(answers).get(&name));
+            count
+                .map_or_else(|| "–".to_owned(), |count| grouped(count.copied().unwrap_or_default()))
+        };
+        SiteRow {
+            here: SiteInForce::new(&published, number),
+            violations: count(|answers| &answers.violations),
+            link: link::violations(&[("site", &site.name), ("since", &begin)]),
+            fetches: count(|answers| &answers.fetches),
+            is_quarantined: answers.as_ref().is_some_and(|one| one.quarantined.contains(&name)),
+        }
+    });
+    let rows = rows.collect();
+    Ok(html(&Sites {
+        frame: Frame::new(&view, "/robots"),
+        faults,
+        spans: days.links(|days| link::with_query("/robots", &[("days", days)])),
+        trouble,
+        rows,
+    }))
+}
+
+impl SiteRow {
+    /// The start of the period in force; editions of the policy may have none.
+    fn since(&self) -> String {
+        let at = self.here.site().timeline.since;
+        if at == Timestamp::MIN { "–".to_owned() } else { words::second(at) }
+    }
+
+    fn rules(&self) -> String {
+        grouped(self.here.site().edition().file().rule_count() as u64)
+    }
+}
+
+fn of_sites(store: &Store, span: Span) -> Result<OfSites, Error> {
+    let by = vec![Dimension::Site, Dimension::Reason];
+    let mut answers = OfSites::default();
+    for Counted { key, requests, violations, .. } in
+        store.counted(&Question { by, ..span.question() })?
+    {
+        let [site, reason] = key.as_slice() else { continue };
+        let site = site.to_ascii_lowercase();
+        if *reason == FETCH {
+            *answers.fetches.entry(site.clone()).or_default() += requests;
+        }
+        *answers.violations.entry(site).or_default() += violations;
+    }
+    let is_open = |file: &Quarantined| file.accepted.or(file.discarded).is_none();
+    let waiting = store.quarantine()?.into_iter().filter(is_open);
+    answers.quarantined = waiting.map(|file| file.site.to_ascii_lowercase()).collect();
+    Ok(answers)
 }

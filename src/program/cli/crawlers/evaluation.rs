@@ -1,4 +1,5 @@
-//! `beadle crawlers evaluate`: the accuracy of identification on labelled User-Agents.
+//! `beadle crawlers evaluate`: the accuracy of identification on labelled User-Agents. The source of the
+//! catalogue for all verbs: the built-in one, a policy or a file.
 
 use std::{
     collections::BTreeMap,
@@ -7,18 +8,21 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::{
     base::escape,
     program::console::{
-        Error, Exit, Format,
+        ConfigFile, Error, Exit, Format,
         input::{lines, open},
-        json,
+        json, load,
     },
-    rules::crawlers::{Catalogue, Name, SiteNames},
+    rules::{
+        crawlers::{Catalogue, Name, SiteNames},
+        policy::{built_in_catalogue, catalogue_of, read_catalogue_file},
+    },
+    state::publication,
 };
-
-use super::catalogue_source::Source;
 
 /// The most kinds of confusion with a count of their own; others are counted together.
 const MAX_KINDS: usize = 10_000;
@@ -67,23 +71,13 @@ struct Totals {
     further_confusions: usize,
 }
 
-/// A token that was expected, and the one that was found instead.
-#[derive(Serialize)]
-struct Confusion {
-    /// `None` for an additional token.
-    expected: Option<String>,
-    /// `None` for a missing token.
-    found: Option<String>,
-    count: usize,
-    /// The first User-Agent with this confusion.
-    example: String,
-}
-
+/// A token that was expected, `None` for an additional one, and the one that was found instead.
 type Kind = (Option<String>, Option<String>);
 
 #[derive(Default)]
 struct Evaluation {
     totals: Totals,
+    /// Each kind with its number, and the first User-Agent with it.
     confusions: BTreeMap<Kind, (usize, String)>,
 }
 
@@ -94,15 +88,17 @@ pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
         evaluation.read(file, &catalogue)?;
     }
     let Evaluation { totals, confusions } = evaluation;
-    let mut confusions: Vec<Confusion> = confusions
-        .into_iter()
-        .map(|((expected, found), (count, example))| Confusion { expected, found, count, example })
-        .collect();
-    confusions.sort_by_key(|one| std::cmp::Reverse(one.count));
+    let mut confusions: Vec<_> = confusions.into_iter().collect();
+    confusions.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
     match args.format {
         Format::Json => {
             json(out, &totals)?;
-            confusions.iter().try_for_each(|confusion| json(out, confusion))?;
+            for ((expected, found), (count, example)) in &confusions {
+                let row = json!({
+                    "expected": expected, "found": found, "count": count, "example": example,
+                });
+                json(out, &row)?;
+            }
         }
         Format::Text => print(&totals, &confusions, out)?,
     }
@@ -198,7 +194,11 @@ fn kinds(expected: &[&str], found: &[&str]) -> Vec<Kind> {
         .collect()
 }
 
-fn print(totals: &Totals, confusions: &[Confusion], out: &mut dyn Write) -> Result<(), Error> {
+fn print(
+    totals: &Totals,
+    confusions: &[(Kind, (usize, String))],
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     let all = totals.user_agents;
     share(out, "first token", totals.first, all)?;
     share(out, "  same case", totals.first_same_case, all)?;
@@ -208,9 +208,8 @@ fn print(totals: &Totals, confusions: &[Confusion], out: &mut dyn Write) -> Resu
     if !confusions.is_empty() {
         writeln!(out, "\n{:>6}  {:<28} {:<28} FIRST USER-AGENT", "COUNT", "EXPECTED", "FOUND")?;
     }
-    for Confusion { expected, found, count, example } in confusions {
-        let (expected, found) = (expected.as_deref(), found.as_deref());
-        let (expected, found) = (expected.unwrap_or("-"), found.unwrap_or("-"));
+    for ((expected, found), (count, example)) in confusions {
+        let [expected, found] = [expected, found].map(|name| name.as_deref().unwrap_or("-"));
         writeln!(out, "{count:>6}  {expected:<28} {found:<28} {example}")?;
     }
     if totals.further_confusions > 0 {
@@ -222,4 +221,34 @@ fn print(totals: &Totals, confusions: &[Confusion], out: &mut dyn Write) -> Resu
 fn share(out: &mut dyn Write, label: &str, part: usize, all: usize) -> Result<(), Error> {
     let percent = if all == 0 { 0.0 } else { 100.0 * part as f64 / all as f64 };
     Ok(writeln!(out, "{label:<22} {part:>7} of {all:>7}  {percent:>7.3}%")?)
+}
+
+/// The catalogue to use; the built-in one by default.
+#[derive(Debug, clap::Args)]
+pub(super) struct Source {
+    /// Use the catalogue of this policy, with the policy's own crawlers.
+    #[arg(long, short, value_name = "FILE|URL", conflicts_with = "catalogue")]
+    config: Option<PathBuf>,
+    /// Use this catalogue file.
+    #[arg(long, value_name = "FILE")]
+    catalogue: Option<PathBuf>,
+}
+
+impl Source {
+    pub(super) fn read(&self) -> Result<Catalogue, Error> {
+        match (&self.config, &self.catalogue) {
+            (Some(file), _) => {
+                let (policy, _) = load(&ConfigFile::of(file))?;
+                Ok(Catalogue::clone(&policy.catalogue))
+            }
+            (None, Some(file)) => {
+                let name = file.display().to_string();
+                let bytes = publication::read_catalogue_file(file)
+                    .map_err(|error| Error::Refused(format!("{name}: {error}")))?;
+                let read = read_catalogue_file(&name, &bytes).map_err(Error::Findings)?;
+                catalogue_of(read).map_err(Error::Findings)
+            }
+            (None, None) => Ok(built_in_catalogue()),
+        }
+    }
 }

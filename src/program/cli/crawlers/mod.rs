@@ -8,7 +8,7 @@ use std::{
 use clap_complete::ArgValueCompleter;
 use serde_json::{Value, json};
 
-use self::catalogue_source::Source;
+use self::evaluation::Source;
 use crate::{
     base::{escape, product_token::ProductToken},
     program::{
@@ -30,8 +30,7 @@ use crate::{
     },
 };
 
-mod catalogue_source; // the catalogue to use
-mod evaluation; // evaluate
+mod evaluation; // evaluate, and the catalogue to use
 mod update; // update
 
 /// List known crawlers, identify User-Agents, score a crawler, and update the catalogue.

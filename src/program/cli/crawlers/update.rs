@@ -198,7 +198,6 @@ fn print(report: &Report, format: Format, out: &mut dyn Write) -> Result<Exit, E
     Ok(exit)
 }
 
-/// The first changes of a kind, and the number of the others.
 fn some(
     out: &mut dyn Write,
     label: &str,
@@ -248,7 +247,6 @@ impl Destination {
         Ok(Self { to, policy: Some(file.to_owned()), evidence: policy.evidence })
     }
 
-    /// The catalogue in use: the file's, else the built-in one.
     fn in_use(&self) -> CatalogueFile {
         let bytes = publication::read_catalogue_file(&self.to).ok();
         let read = bytes.and_then(|bytes| read_catalogue_file("", &bytes).ok());

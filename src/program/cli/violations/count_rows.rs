@@ -6,8 +6,8 @@ use std::{cmp::Reverse, collections::HashMap, io::Write, ops::ControlFlow};
 use serde::Serialize;
 
 use super::{
-    args::{By, Format},
     record_source::{Source, is_wanted, questions},
+    selection::{By, Format},
 };
 use crate::{
     base::text::Text,
@@ -183,7 +183,6 @@ impl Counts {
     }
 }
 
-/// A part in percent, to a tenth.
 fn share(part: u64, all: u64) -> String {
     let tenths = (u128::from(part) * 2_000 + u128::from(all)) / (2 * u128::from(all)).max(1);
     format!("{}.{}%", tenths / 10, tenths % 10)
@@ -204,7 +203,6 @@ pub(super) fn of_records(by: By, source: &Source, filter: &Filter) -> Result<Cou
     Ok(Counts::of(by, tally, unreadable, filter.limit))
 }
 
-/// The counts of records by key, and the number of those that can't be read.
 fn tally(by: By, source: &Source, filter: &Filter) -> Result<(Tally, u64), Error> {
     let mut tally = Tally::new();
     let mut add = |key: Key, count: u64| {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{args::Format, record_source::Source};
+use super::{record_source::Source, selection::Format};
 use crate::{
     formats::robots::Reading,
     program::console::Error,

@@ -7,11 +7,11 @@ use std::{
 
 use jiff::Timestamp;
 
-pub(super) use self::args::Args;
+pub(super) use self::selection::Args;
 use self::{
-    args::{By, Format},
     listing::{Columns, Entry, Forms, Printer},
     record_source::Source,
+    selection::{By, Format},
 };
 use crate::{
     program::console::{Error, Exit, load_with_database, remark},
@@ -19,12 +19,11 @@ use crate::{
     rules::policy::Policy,
 };
 
-mod args; // the options
 mod count_rows; // violations counted by one value
 mod listing; // records as text, JSON lines or CSV
 mod record_source; // the database with its counts by hour, or the JSON lines
 mod remarks; // sentences on standard error
-mod selection; // the options as a filter
+mod selection; // the options, and the filter that they are
 
 /// The time between two queries with --follow.
 const POLL: Duration = Duration::from_millis(250);

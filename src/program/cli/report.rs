@@ -2,6 +2,7 @@
 //! verification.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, OpenOptions},
     io::{self, IsTerminal, Write},
     os::unix::fs::OpenOptionsExt,
@@ -11,16 +12,24 @@ use std::{
 use clap_complete::ArgValueCompleter;
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
-    base::{escape, whole_file},
+    base::{
+        escape::{self, shown},
+        whole_file,
+    },
     program::console::{
-        self, ConfigFile, Error, Exit, completions, json, load_with_database, refuse, remark, site,
+        self, ConfigFile, Error, Exit, completions, input::read_file, json, load_with_database,
+        refuse, remark, site,
     },
     records::{record::Violation, tally::Claimant, violations::Store},
     review::report::{
         Screen, Span,
-        bundle::{MAX_RECORDS, MOST_EDITIONS, Wanted, digest, file_name, gather, pack},
+        bundle::{
+            self, Finding, MAX_ARCHIVE, MAX_RECORDS, MOST_EDITIONS, Status, Verification, Wanted,
+            digest, file_name, gather, pack, unpack,
+        },
         html, markdown,
         review::{Answers, Review, document, json_lines},
         terms::{Names, time},
@@ -28,8 +37,6 @@ use crate::{
     },
     rules::policy::Policy,
 };
-
-mod verify; // a bundle that is verified
 
 /// Review what crawlers did, make evidence of violations, or verify such evidence
 ///
@@ -140,7 +147,7 @@ impl Scene {
 pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<Exit, Error> {
     match (&args.evidence, &args.verify) {
         (Some(product_token), _) => evidence(args, product_token, out),
-        (None, Some(file)) => verify::verify(file, args.format.of_lines()?, out),
+        (None, Some(file)) => verify(file, args.format.of_lines()?, out),
         (None, None) => review(args, out),
     }
 }
@@ -231,6 +238,8 @@ fn evidence(args: &Args, crawler: &str, out: &mut dyn Write) -> Result<Exit, Err
         until,
         made: now,
     };
+    // The words between violations and the crawler's name.
+    let of = if claimant.standing().is_some() { "by impostors of" } else { "of" };
     let Some(bundle) = gather(&store, &policy, &wanted)? else {
         let place = site.map(|site| format!(" on {site}")).unwrap_or_default();
         let or = match claimant {
@@ -238,9 +247,8 @@ fn evidence(args: &Args, crawler: &str, out: &mut dyn Write) -> Result<Exit, Err
             Claimant::Impostor => "",
         };
         return refuse(format!(
-            "no violations {} {product_token}{place} from {since:.0} to {until:.0}, so there is \
-             nothing to prove: name an earlier --since{or}",
-            of(claimant.standing())
+            "no violations {of} {product_token}{place} from {since:.0} to {until:.0}, so there is \
+             nothing to prove: name an earlier --since{or}"
         ));
     };
     if bundle.are_editions_cut {
@@ -263,40 +271,24 @@ fn evidence(args: &Args, crawler: &str, out: &mut dyn Write) -> Result<Exit, Err
         violations: bundle.violations,
         files: bundle.files.len(),
     };
-    print(&row, &bundle.recipient, format, out)?;
+    match format {
+        console::Format::Json => json(out, &row)?,
+        console::Format::Text => {
+            let BundleRow { file, violations, product_token, sha256, .. } = row;
+            let noun = if violations == 1 { "violation" } else { "violations" };
+            writeln!(out, "{file}: {violations} {noun} {of} {product_token}")?;
+            writeln!(out, "SHA-256 {sha256}\nTo: {}", bundle.recipient)?;
+            let sentence =
+                "is the draft of a message; read it and the records before you send them.";
+            writeln!(out, "'message.txt' in it {sentence}")?;
+        }
+    }
     if bundle.is_cut {
         remark(&format!(
             "only the latest {MAX_RECORDS} violations are in it (choose a later --since)"
         ));
     }
     Ok(Exit::Fine)
-}
-
-/// The words between violations and the crawler's name.
-const fn of(standing: Option<&str>) -> &'static str {
-    if standing.is_some() { "by impostors of" } else { "of" }
-}
-
-fn print(
-    row: &BundleRow<'_>,
-    recipient: &str,
-    format: console::Format,
-    out: &mut dyn Write,
-) -> Result<(), Error> {
-    if format == console::Format::Json {
-        return json(out, row);
-    }
-    let BundleRow { file, violations, product_token, standing, sha256, .. } = row;
-    let of = of(*standing);
-    let noun = if *violations == 1 { "violation" } else { "violations" };
-    writeln!(out, "{file}: {violations} {noun} {of} {product_token}")?;
-    writeln!(out, "SHA-256 {sha256}")?;
-    writeln!(out, "To: {recipient}")?;
-    writeln!(
-        out,
-        "'message.txt' in it is the draft of a message; read it and the records before you send them."
-    )?;
-    Ok(())
 }
 
 /// The file to write; `None` is standard output.
@@ -339,4 +331,93 @@ pub(super) fn save(file: &Path, bytes: &[u8], force: bool) -> Result<(), Error> 
         });
     }
     whole_file::replace(file, bytes, |_| Ok(())).map_err(|error| refused(&error))
+}
+
+fn verify(file: &Path, format: console::Format, out: &mut dyn Write) -> Result<Exit, Error> {
+    let bytes = read_file(file, MAX_ARCHIVE)?;
+    let refused = |error| Error::Refused(format!("{}: {error}", escape::path(file)));
+    let verification = bundle::verify(unpack(&bytes).map_err(refused)?);
+    match format {
+        console::Format::Json => print_rows(&verification, out)?,
+        console::Format::Text => print_text(&verification, out)?,
+    }
+    Ok(if verification.is_verified() { Exit::Fine } else { Exit::Findings })
+}
+
+fn print_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Error> {
+    for finding in &verification.findings {
+        let Finding { status, file, line, id, what, recorded, recomputed } = finding;
+        let row = json!({
+            "kind": "finding",
+            "status": status.as_str(),
+            "file": shown(file),
+            "line": line,
+            "id": id,
+            "what": shown(what),
+            "recorded": recorded.as_ref().map(shown),
+            "recomputed": recomputed.as_ref().map(shown),
+        });
+        json(out, &row)?;
+    }
+    let total = json!({
+        "kind": "total",
+        "product_token": verification.product_token.as_ref().map(shown),
+        "verified": verification.is_verified(),
+        "records": verification.records,
+        "agreeing": verification.agreeing,
+        "differing": verification.differing,
+        "not_recomputed": verification.not_recomputed,
+    });
+    json(out, &total)
+}
+
+fn print_text(verification: &Verification, out: &mut dyn Write) -> Result<(), Error> {
+    let mut unknown: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for finding in &verification.findings {
+        match finding.status {
+            Status::Changed | Status::Differs => writeln!(out, "{}", told(finding))?,
+            Status::NotRecomputed | Status::Remark => {
+                *unknown.entry((finding.status.as_str(), &finding.what)).or_default() += 1;
+            }
+        }
+    }
+    for ((status, what), count) in unknown {
+        let times = if count > 1 { format!(" ({count} records)") } else { String::new() };
+        writeln!(out, "{}: {}{times}", status.replace('-', " "), shown(what))?;
+    }
+    let Verification { records, agreeing, differing, not_recomputed, .. } = verification;
+    let token = verification.product_token.as_ref().map_or_else(|| "-".to_owned(), shown);
+    writeln!(
+        out,
+        "{token}: of {records} verdicts, {agreeing} agree, {differing} differ, and \
+         {not_recomputed} can't be judged again from the bundle alone"
+    )?;
+    let verdict = match verification.is_verified() {
+        true => {
+            "verified: every hash is right, and every request that can be judged again was a \
+                 violation"
+        }
+        false if verification.is_wrong() => "NOT verified",
+        false => "NOT verified: no verdict can be judged again",
+    };
+    Ok(writeln!(out, "{verdict}")?)
+}
+
+fn told(finding: &Finding) -> String {
+    let mut text = shown(&finding.file);
+    if let Some(line) = finding.line {
+        text.push_str(&format!(":{line}"));
+    }
+    text.push_str(&format!(": {}: {}", finding.status.as_str(), shown(&finding.what)));
+    match (&finding.recorded, &finding.recomputed) {
+        (Some(recorded), Some(recomputed)) => {
+            text.push_str(&format!(" (says {}, is {})", shown(recorded), shown(recomputed)));
+        }
+        (None, Some(recomputed)) => text.push_str(&format!(" (is {})", shown(recomputed))),
+        _ => {}
+    }
+    if let Some(id) = &finding.id {
+        text.push_str(&format!(", record {id}"));
+    }
+    text
 }
