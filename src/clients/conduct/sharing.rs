@@ -25,7 +25,7 @@ use super::{
     collector::{Collector, Fleet},
     ledger::{Fetches, Reader},
     observations::Observations,
-    site::SiteConduct,
+    site::{SiteConduct, report_learned_step, report_move},
     weight::Conduct,
 };
 
@@ -76,21 +76,35 @@ impl Conduct {
             self.ledger.learn(sites(&one.site).map(|(site, _)| site), &one, now);
         }
         forgotten.into_iter().for_each(|until| self.ledger.learn_forgotten(until.min(now)));
-        let at = |name: &str, learn: &dyn Fn(&Site, &SiteConduct)| {
-            sites(name).into_iter().for_each(|(site, conduct)| learn(site, conduct));
-        };
         for one in &steps {
-            at(&one.key.site, &|site, conduct| conduct.learn_step(site, one, now, metrics));
+            if let Some((site, conduct)) = sites(&one.key.site)
+                && let Some((mut ladder, rules)) = conduct.ladder(site)
+                && let Some(from) = ladder.learn_step(rules, one, now)
+            {
+                drop(ladder);
+                report_learned_step(from, one, metrics);
+            }
         }
         for one in &ladder {
-            let told = (node, one, now);
-            at(&one.key.site, &|site, conduct| conduct.learn_ladder(site, told, (fleet, metrics)));
+            if let Some((site, conduct)) = sites(&one.key.site)
+                && let Some((mut ladder, rules)) = conduct.ladder(site)
+            {
+                let step = ladder.learn_count(rules, node, one, now);
+                drop(ladder);
+                step.iter().for_each(|one| report_move(one, (fleet, metrics)));
+            }
         }
         for one in &openings {
-            at(&one.site, &|site, conduct| conduct.learn_opening(site, one, now));
+            if let Some((site, conduct)) = sites(&one.site) {
+                conduct.learn_opening(site, one, now);
+            }
         }
         for one in &breaker {
-            at(&one.site, &|site, conduct| conduct.learn_breaker(site, one, now));
+            if let Some((site, conduct)) = sites(&one.site)
+                && let Some((mut switch, rules)) = conduct.switch(site)
+            {
+                switch.breaker.learn_count(rules, site.timeline.current(), one, now);
+            }
         }
         pace.into_iter().for_each(|one| self.limiter.learn(one, moment));
     }

@@ -13,12 +13,11 @@ use crate::{
 
 use super::{
     collector::{Collector, Contacts, Fleet},
-    key::Key,
+    key::{Key, Network},
     ledger::Ledger,
-    limiter::{Limiter, TooSoon},
-    network::Network,
+    limiter::Limiter,
+    places::Seats,
     redirects::{self, Hop, Redirects},
-    seats::Seats,
     site::{Sighting, SiteConduct},
 };
 
@@ -48,8 +47,8 @@ pub struct Conduct {
 #[derive(Clone, Copy, Debug)]
 pub struct Early<'r> {
     pub(crate) pace: AppliedPace<'r>,
-    /// The time until the next request passes.
-    pub too_soon: TooSoon,
+    /// Whole seconds until the next request passes; at least 1.
+    pub retry_after: u64,
 }
 
 /// A decision after weighing.
@@ -158,7 +157,7 @@ impl Conduct {
             metrics.pace(&site.name, label(Some(name)), checked.is_ok());
         }
         let passes = checked.is_ok() || !pace.is_enforced;
-        let early = checked.err().map(|too_soon| Early { pace, too_soon });
+        let early = checked.err().map(|retry_after| Early { pace, retry_after });
         (early, passes.then(|| Hop { key, number: free.unwrap_or_default() }))
     }
 }

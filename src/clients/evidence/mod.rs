@@ -35,7 +35,6 @@ pub use self::{
     own_requests::{MARK, OwnRequests},
 };
 
-mod copies; // the last good copies on disk
 mod failures; // log lines about failed fetches
 mod key_directories; // the signature keys of crawlers
 mod lists; // published address ranges
@@ -43,7 +42,6 @@ mod names; // reverse DNS, confirmed forward
 mod own_requests; // requests that Beadle sends to itself, by their mark
 mod refresh; // repeated fetches from each source
 mod source; // one fetch, within the limits of evidence
-mod suspect; // an implausible response, until its source has repeated it
 
 /// The evidence in memory, with the tasks that refresh it.
 #[derive(Debug)]

@@ -4,20 +4,52 @@ use std::time::Duration;
 
 use crate::{
     clients::conduct::{
-        self, Full, Limited, Load, Party, Places, PutOff, Stay, Turn, Waiting, Weighed,
+        self, Full, Limited, Load, Party, Places, PutOff, Seat, Stay, Turn, Waiting, Weighed,
     },
     rules::{
-        enforce::{Action, Decision},
+        enforce::{Action, Decision, Reason},
         policy::PaceMode,
     },
 };
 
-use super::{
-    Gate,
-    request::Answering,
-    room::{NoRoom, Room},
-    visit::Visit,
-};
+use super::{Gate, answer::Answer, page, request::Answering, visit::Visit};
+
+/// What a request takes of the origin; free again on drop.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    pub(super) seats: Vec<Seat>,
+    pub(super) stay: Option<Stay>,
+}
+
+/// Why there is no room for a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NoRoom<'a> {
+    /// It is beyond a limit of the operator.
+    Limit(Limited<'a>),
+    /// It has to come back later.
+    PutOff(PutOff),
+    /// It waits. Nothing of it counts.
+    Waits,
+}
+
+impl NoRoom<'_> {
+    /// The answer; none to a request that waits.
+    pub(super) fn answer(&self, visit: &Visit<'_>) -> Option<Answer> {
+        let rules = visit.site.enforcement.people_first.as_ref();
+        match self {
+            Self::Limit(one) => Some(Answer::limited(page::limit(one), one)),
+            Self::PutOff(_) => Some(Answer::later(rules?.status, page::later(visit))),
+            Self::Waits => None,
+        }
+    }
+
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Self::Limit(_) => Reason::Limit,
+            Self::PutOff(_) | Self::Waits => Reason::PeopleFirst,
+        }
+    }
+}
 
 const fn refuses(action: Action) -> bool {
     matches!(action, Action::Throttle | Action::Block)
@@ -41,7 +73,8 @@ impl Gate {
             let decision = self.without_room(visit, decision, &no_room);
             return (Weighed { decision, early: None, hop: None }, Err(no_room));
         }
-        let mut weighed = self.conduct.weigh(visit.sighting(), decision, visit, &self.metrics);
+        let mut weighed =
+            self.handles.conduct.weigh(visit.sighting(), decision, visit, &self.handles.metrics);
         if refuses(weighed.decision.action) {
             return (weighed, Ok(Room::default()));
         }
@@ -90,7 +123,6 @@ impl Gate {
         }
     }
 
-    /// The places of a request under limits of the operator.
     fn find_places<'a>(
         &self,
         visit: &'a Visit<'_>,
@@ -107,16 +139,19 @@ impl Gate {
             (_, Answering::Past) => Turn::Later,
             _ => Turn::Now,
         };
-        let places = self.conduct.reserve(visit.site, visit.client.address, limits, turn, now());
+        let places =
+            self.handles.conduct.reserve(visit.site, visit.client.address, limits, turn, now());
         let places = places.map_err(NoRoom::Limit)?;
-        if let (true, Answering::Beadle, Some(waiting)) = (places.is_early(), answering, waiting) {
-            *waiting = self.conduct.wait(visit.site, &places, now()).map_err(NoRoom::Limit)?;
+        if let (false, Answering::Beadle, Some(waiting)) =
+            (places.time_to_turn.is_zero(), answering, waiting)
+        {
+            *waiting =
+                self.handles.conduct.wait(visit.site, &places, now()).map_err(NoRoom::Limit)?;
             return Err(NoRoom::Waits);
         }
         Ok(Some(places))
     }
 
-    /// Counts a request against the limits of the operator.
     fn count_in<'a>(
         &self,
         visit: &Visit<'_>,
@@ -124,7 +159,7 @@ impl Gate {
         stay: Option<Stay>,
     ) -> Result<Room, NoRoom<'a>> {
         let Some(places) = places else { return Ok(Room { seats: Vec::new(), stay }) };
-        let counted = self.conduct.count(places, visit.moment().steady);
+        let counted = self.handles.conduct.count(places, visit.moment().steady);
         let (seats, logged) = counted.map_err(NoRoom::Limit)?;
         if let Some(limited) = logged {
             self.count_limited(visit, &limited);
@@ -152,13 +187,13 @@ impl Gate {
     fn count_limited(&self, visit: &Visit<'_>, limited: &Limited<'_>) {
         let label = conduct::label(limited.applied.name);
         let mode: PaceMode = limited.applied.limit.mode;
-        self.metrics.limited(&visit.site.name, label, mode.as_str());
+        self.handles.metrics.limited(&visit.site.name, label, mode.as_str());
     }
 
     fn report(&self, visit: &Visit<'_>, decision: &Decision<'_>, put_off: PutOff) {
         let site = &visit.site.name;
         let label = conduct::label(visit.counted_name(decision));
-        self.metrics.put_off(site, label);
+        self.handles.metrics.put_off(site, label);
         if put_off.is_first {
             let Load { limit, people, crawlers, .. } = put_off.load;
             tracing::info!(

@@ -15,10 +15,10 @@ use crate::{
 };
 
 use super::{
-    account::Account,
+    access::Account,
     answer::Answer,
-    content_usage::{self, Replaced},
-    refusal::Refusal,
+    request::Refusal,
+    response::{Replaced, use_fields},
 };
 
 /// The outcome of a request at the gate.
@@ -101,25 +101,17 @@ impl Passage {
         self.site().map(|(_, served)| served)
     }
 
-    /// Notes that the origin switched to another protocol, by the steady clock.
-    pub fn switched(&mut self, now: Duration) {
+    /// Notes the status of the origin's response, 504 for none, by the steady clock.
+    pub fn note_head(&mut self, status: u16, now: Duration) {
         if let Some(stay) = &mut self.stay {
-            stay.head(101, now);
-        }
-    }
-
-    /// Notes that the origin gave no response, by the steady clock.
-    pub fn failed(&mut self, now: Duration) {
-        if let Some(stay) = &mut self.stay {
-            stay.failed(now);
+            stay.head(status, now);
         }
     }
 
     /// The fields of the origin's final response that say what it may be used for.
     pub fn usage(&self, target: &[u8], status: u16, fields: &HeaderMap) -> Replaced {
         let site = self.site().map(|(site, _)| site);
-        site.map(|site| content_usage::of_response(site, target, status, fields))
-            .unwrap_or_default()
+        site.map(|site| use_fields(site, target, status, fields)).unwrap_or_default()
     }
 
     pub(super) fn site(&self) -> Option<(&enforce::Site, &ServedSite)> {

@@ -13,7 +13,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    clients::conduct::{capacity::has_room, network::Network, observations::RefusedCount},
+    clients::conduct::{capacity::has_room, key::Network, observations::RefusedCount},
     rules::{crawlers::Name, policy},
 };
 

@@ -5,11 +5,11 @@ use std::{collections::BTreeMap, time::Duration};
 use jiff::Timestamp;
 
 use crate::{
-    clients::conduct::network::Network,
+    clients::conduct::key::Network,
     rules::{crawlers::Outcome, enforce::EditionId},
 };
 
-use super::fetch::{Fetches, Reading};
+use super::{Fetches, Reading};
 
 /// The most octets for the names of crawlers and sites, on average for each pair. Most pairs share
 /// a name. With these limits the ledger takes less than 32 MiB.

@@ -47,7 +47,6 @@ mod cache; // results until they expire
 mod proofs; // whether the name servers resolve the names of an operator
 mod queue; // addresses that wait for a look-up
 mod resolver; // one look-up
-mod suffixes; // the domains of crawlers
 #[cfg(test)]
 #[path = "../../../../tests/support/name_server.rs"]
 mod test_server;

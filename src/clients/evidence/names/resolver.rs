@@ -24,7 +24,7 @@ use crate::base::{diagnostic::Diagnostic, escape, fetch};
 
 use super::{
     cache::{End, LookUp},
-    suffixes::is_under,
+    proofs::is_under,
 };
 
 const RESOLV_CONF: &str = "/etc/resolv.conf";
