@@ -19,9 +19,9 @@ mod limiter; // the request rate of each crawler
 mod observations; // what a node tells the others
 mod places; // the places of a request at the origin
 mod redirects; // free requests after redirects
-mod sharing; // telling other nodes, and learning from them
+mod seats; // what is there at one time
 mod site; // ladder and breaker of one site
-mod weight; // the weight of a decision
+mod weight; // the weight of a decision, and what nodes tell each other
 mod wire; // values between nodes, as JSON
 
 pub use self::{
@@ -33,10 +33,10 @@ pub use self::{
         BreakerCount, LadderCount, LadderKey, Observations, Opening, PaceCount, RefusedCount,
         RungStep,
     },
-    places::{Places, Seat, Seats, Waiting},
+    places::{Places, Waiting},
     redirects::Hop,
-    sharing::SiteByName,
+    seats::{Seat, Seats},
     site::{Sighting, SiteConduct},
-    weight::{Conduct, Early, Weighed, label},
+    weight::{Conduct, Early, SiteByName, Weighed, label},
     wire::{lenient, time},
 };

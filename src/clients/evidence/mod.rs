@@ -27,7 +27,7 @@ use self::{
     failures::Report,
     key_directories::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
-    names::Names,
+    names::{Limits, Names},
     source::{Fetched, Fetcher, Terms},
 };
 pub use self::{
@@ -106,8 +106,8 @@ impl Verifier {
             let suffixes: BTreeSet<&String> =
                 crawlers.flat_map(|one| &one.entry.reverse_dns).collect();
             let suffixes = suffixes.into_iter().cloned();
-            verifier.names =
-                Some(Names::start(&settings.name_servers, suffixes, &verifier.metrics)?);
+            let (limits, servers) = (Limits::STANDARD, &settings.name_servers);
+            verifier.names = Some(Names::start(limits, servers, suffixes, &verifier.metrics)?);
         }
         if settings.signatures {
             let keys = refresh::run(keys, refresh, fetcher, metrics(), report);

@@ -23,7 +23,7 @@ use tokio::{
 
 use crate::base::connections;
 
-use super::Decider;
+use super::decider::Decider;
 
 /// The most connections of servers at a time.
 const MOST_CONNECTIONS: usize = 4_096;

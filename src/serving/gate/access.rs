@@ -1,4 +1,4 @@
-//! The line of a request in the access log, and the decision that is kept for it.
+//! The line of a request in the access log.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -9,16 +9,14 @@ use http::header;
 use jiff::Timestamp;
 
 use crate::{
-    clients::conduct::Weighed,
     formats::access_log::{Line, REFUSE},
-    rules::{crawlers::Name, policy::AccessFormat},
+    rules::policy::AccessFormat,
 };
 
 use super::{
     Gate, Request, client,
     passage::Passage,
     request::{Refusal, joined},
-    visit::Visit,
 };
 
 /// The response to a request, as the edge sent it.
@@ -128,32 +126,5 @@ fn push(line: &Line<'_>, format: AccessFormat, out: &mut Vec<u8>) {
     match format {
         AccessFormat::Json => line.push_json(out),
         AccessFormat::Combined => line.push_combined(out),
-    }
-}
-
-/// The part of a decision that is logged.
-#[derive(Debug)]
-pub(super) struct Account {
-    pub(super) time: Timestamp,
-    pub(super) client: IpAddr,
-    pub(super) product_token: Option<Box<str>>,
-    pub(super) standing: &'static str,
-    pub(super) verdict: &'static str,
-    pub(super) reason: &'static str,
-}
-
-impl Account {
-    pub(super) fn of(visit: &Visit<'_>, weighed: &Weighed<'_>) -> Self {
-        let decision = &weighed.decision;
-        let judged = decision.judgement.and_then(|judgement| judgement.name);
-        let name = judged.or_else(|| visit.claim.primary());
-        Self {
-            time: visit.now(),
-            client: visit.client.address,
-            product_token: name.map(Name::as_str).map(Box::from),
-            standing: decision.standing.outcome.as_str(),
-            verdict: decision.access.as_str(),
-            reason: decision.reason.as_str(),
-        }
     }
 }

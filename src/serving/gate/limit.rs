@@ -4,52 +4,20 @@ use std::time::Duration;
 
 use crate::{
     clients::conduct::{
-        self, Full, Limited, Load, Party, Places, PutOff, Seat, Stay, Turn, Waiting, Weighed,
+        self, Full, Limited, Load, Party, Places, PutOff, Stay, Turn, Waiting, Weighed,
     },
     rules::{
-        enforce::{Action, Decision, Reason},
+        enforce::{Action, Decision},
         policy::PaceMode,
     },
 };
 
-use super::{Gate, answer::Answer, page, request::Answering, visit::Visit};
-
-/// What a request takes of the origin; free again on drop.
-#[derive(Debug, Default)]
-pub(super) struct Room {
-    pub(super) seats: Vec<Seat>,
-    pub(super) stay: Option<Stay>,
-}
-
-/// Why there is no room for a request.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum NoRoom<'a> {
-    /// It is beyond a limit of the operator.
-    Limit(Limited<'a>),
-    /// It has to come back later.
-    PutOff(PutOff),
-    /// It waits. Nothing of it counts.
-    Waits,
-}
-
-impl NoRoom<'_> {
-    /// The answer; none to a request that waits.
-    pub(super) fn answer(&self, visit: &Visit<'_>) -> Option<Answer> {
-        let rules = visit.site.enforcement.people_first.as_ref();
-        match self {
-            Self::Limit(one) => Some(Answer::limited(page::limit(one), one)),
-            Self::PutOff(_) => Some(Answer::later(rules?.status, page::later(visit))),
-            Self::Waits => None,
-        }
-    }
-
-    pub(super) fn reason(&self) -> Reason {
-        match self {
-            Self::Limit(_) => Reason::Limit,
-            Self::PutOff(_) | Self::Waits => Reason::PeopleFirst,
-        }
-    }
-}
+use super::{
+    Gate,
+    passage::{NoRoom, Room},
+    request::Answering,
+    visit::Visit,
+};
 
 const fn refuses(action: Action) -> bool {
     matches!(action, Action::Throttle | Action::Block)

@@ -37,6 +37,7 @@ mod access; // a request in the access log
 mod admission; // the one form of a message and of its target
 mod answer; // an answer of Beadle's own
 mod client; // the client of a request
+mod counting; // a decision in the counts and metrics
 mod fields; // the fields that go on to the origin
 mod handover; // refusals that a server in front fetches
 mod limit; // limits of the operator, and people first
@@ -48,22 +49,11 @@ mod past; // requests of the past
 mod record; // rows for the store
 mod request; // a request as data, and why it is refused before judging
 mod response; // what a response says about use, and its tags
-mod series; // a request in the counts and metrics
+mod series; // a request in the counts by hour
 #[cfg(test)]
 mod tests;
 mod visit; // one request at its site
 
-use self::{
-    access::Account,
-    client::Client,
-    handover::Handovers,
-    limit::{NoRoom, Room},
-    passage::ServedAt,
-    record::{Broken, Recorder},
-    request::Answering,
-    response::tag_fields,
-    visit::Examination,
-};
 pub use self::{
     access::Served,
     admission::{Admission, BadTarget, admit, encoded, one_length, received_target},
@@ -78,6 +68,15 @@ pub use self::{
     request::{Refusal, Request},
     response::Replaced,
     visit::{Visit, keep_claims},
+};
+use self::{
+    client::Client,
+    handover::Handovers,
+    passage::{Account, NoRoom, Room, ServedAt},
+    record::{Broken, Recorder},
+    request::Answering,
+    response::tag_fields,
+    visit::Examination,
 };
 
 /// The decisions about requests, over the published state.

@@ -33,7 +33,7 @@ pub enum Failure {
     #[display("the server takes no writes: {_0} (give it more memory or disk)")]
     Full(String),
     /// Occurs when another server of the cluster or the replication has the keys; it may say which.
-    #[display("{}", _0.as_ref().map_or(REPLICA.to_owned(), |one| format!("the keys are at {one}")))]
+    #[display("{}", elsewhere(_0.as_ref()))]
     Elsewhere(Option<Endpoint>),
     /// Occurs when no Sentinel knows the master.
     #[display("no Sentinel names the master: {_0}")]
@@ -43,8 +43,10 @@ pub enum Failure {
     Odd(String),
 }
 
-const REPLICA: &str =
-    "this server is a replica and takes no writes (name the primary, or Sentinels)";
+fn elsewhere(place: Option<&Endpoint>) -> String {
+    let replica = "this server is a replica and takes no writes (name the primary, or Sentinels)";
+    place.map_or_else(|| replica.to_owned(), |place| format!("the keys are at {place}"))
+}
 
 impl Failure {
     /// The stable code, for logs.

@@ -15,7 +15,7 @@ const MOST_OTHERS: usize = 512;
 
 /// A step of one rung, up or down. Its text is the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::clients::conduct) struct Step {
+pub(crate) struct Step {
     pub from: Rung,
     pub to: Rung,
     pub requests: u64,

@@ -9,7 +9,7 @@ use crate::{
     rules::{crawlers::Outcome, enforce::EditionId},
 };
 
-use super::{Fetches, Reading};
+use super::fetch::{Fetches, Reading};
 
 /// The most octets for the names of crawlers and sites, on average for each pair. Most pairs share
 /// a name. With these limits the ledger takes less than 32 MiB.

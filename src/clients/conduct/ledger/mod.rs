@@ -17,24 +17,23 @@
 use std::{
     iter,
     sync::atomic::{AtomicI64, Ordering},
-    time::Duration,
 };
 
 use jiff::Timestamp;
 use parking_lot::RwLock;
-use serde::{Deserialize, Serialize};
 
-use crate::{
-    clients::conduct::{key::Network, wire},
-    rules::{
-        crawlers::{Crawler, Name, Outcome},
-        enforce::{EditionId, KnownEditions, Site, group_names},
-    },
+use crate::rules::{
+    crawlers::{Crawler, Name, Outcome},
+    enforce::{KnownEditions, Site, group_names},
 };
 
+use super::key::Network;
+
 use self::book::{Book, Entry, Latest};
+pub use self::fetch::{Fetches, Reader, Reading};
 
 mod book; // the fetches of many crawlers, bounded
+mod fetch; // fetches as values
 #[cfg(test)]
 mod tests;
 
@@ -186,7 +185,9 @@ impl Ledger {
         #[cfg(test)]
         self.look_ups.fetch_add(1, Ordering::Relaxed);
         let (mut own, mut latest, mut forgotten) = (None, Vec::new(), i64::MIN);
-        for book in self.books(name) {
+        // An unlisted name is in the named book while a group of the site names it.
+        let declared = name.known().is_none().then_some(&self.declared);
+        for book in iter::once(&self.named).chain(declared) {
             let book = book.read();
             forgotten = forgotten.max(book.forgotten);
             for fetches in group_names(name).filter_map(|name| book.fetches(&site.name, name)) {
@@ -212,13 +213,6 @@ impl Ledger {
         let order = Ordering::Relaxed;
         // Without a fleet it stays what it is.
         let _ = self.heard_until.fetch_update(order, order, clamp);
-    }
-
-    /// The books that may have this name. An unlisted name is in the named book while a group of
-    /// the site names it.
-    fn books(&self, name: Name<'_>) -> impl Iterator<Item = &RwLock<Book>> {
-        let declared = name.known().is_none().then_some(&self.declared);
-        iter::once(&self.named).chain(declared)
     }
 
     fn book(&self, name: Name<'_>) -> &RwLock<Book> {
@@ -274,57 +268,4 @@ fn is_worth_keeping(site: Option<&Site>, older: &Entry, newer: &Entry) -> bool {
     let are_equivalent = || site.is_some_and(is_current);
     let was_confirmed = older.is_confirmed() && !newer.is_confirmed();
     was_confirmed || (older.edition != newer.edition && !are_equivalent())
-}
-
-/// A client that reads robots.txt.
-#[derive(Clone, Copy, Debug)]
-pub struct Reader {
-    /// The network of its address.
-    pub network: Network,
-    /// The outcome of the evidence for its claim.
-    pub outcome: Outcome,
-}
-
-/// The fetches of one crawler from one network.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fetches {
-    /// The site's name.
-    #[serde(deserialize_with = "wire::name")]
-    pub site: String,
-    /// The name in the client's User-Agent.
-    #[serde(rename = "token", deserialize_with = "wire::name")]
-    pub product_token: String,
-    /// The client's network, or former networks.
-    pub network: Network,
-    /// The outcome of the evidence at the last fetch.
-    #[serde(rename = "standing", with = "wire::outcome")]
-    pub outcome: Outcome,
-    /// The edition of the last fetch.
-    #[serde(with = "wire::edition")]
-    pub edition: EditionId,
-    /// The first fetch.
-    #[serde(with = "wire::milliseconds")]
-    pub first: Timestamp,
-    /// The last fetch.
-    #[serde(with = "wire::milliseconds")]
-    pub last: Timestamp,
-    /// The number of fetches.
-    pub count: u32,
-    /// The usual time between two fetches; `None` before there were two.
-    #[serde(default, with = "wire::seconds_if", skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Duration>,
-}
-
-/// One fetch: its edition and its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Reading {
-    /// In milliseconds since the Unix epoch.
-    pub(super) at: i64,
-    pub(crate) edition: EditionId,
-}
-
-impl Reading {
-    pub(crate) fn at(&self) -> Option<Timestamp> {
-        Timestamp::from_millisecond(self.at).ok()
-    }
 }

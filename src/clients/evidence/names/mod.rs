@@ -70,7 +70,7 @@ pub(super) struct Names {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Limits {
+pub(super) struct Limits {
     waiting: usize,
     at_once: usize,
     /// The most waiting or running look-ups for one network.
@@ -81,7 +81,7 @@ struct Limits {
 }
 
 impl Limits {
-    const STANDARD: Self = Self {
+    pub(super) const STANDARD: Self = Self {
         waiting: 1_024,
         // Most of them wait for a dead name server.
         at_once: 128,
@@ -108,14 +108,6 @@ impl Names {
     /// Starts the background task on the current tokio runtime. It queries `servers`, or without
     /// any the servers of `/etc/resolv.conf`, read once. `suffixes` are those of all crawlers.
     pub(super) fn start(
-        servers: &[SocketAddr],
-        suffixes: impl IntoIterator<Item = String>,
-        metrics: &Metrics,
-    ) -> Result<Self, Diagnostic> {
-        Self::start_within(Limits::STANDARD, servers, suffixes, metrics)
-    }
-
-    fn start_within(
         limits: Limits,
         servers: &[SocketAddr],
         suffixes: impl IntoIterator<Item = String>,

@@ -18,24 +18,24 @@ use super::access_result::Fault;
 
 /// A site with fetches of its origin's robots.txt.
 #[derive(Clone, Debug)]
-pub(in crate::state::publication) struct WatchedSite {
-    pub(in crate::state::publication) name: String,
+pub(crate) struct WatchedSite {
+    pub(crate) name: String,
     /// The servers to fetch from: the first, and the next ones if it does not answer.
-    pub(in crate::state::publication) origins: Vec<Origin>,
+    pub(crate) origins: Vec<Origin>,
     /// The `Host` field: the first host of the site without a wildcard.
-    pub(in crate::state::publication) host: String,
-    pub(in crate::state::publication) scheme: &'static str,
-    pub(in crate::state::publication) caution: Caution,
+    pub(crate) host: String,
+    pub(crate) scheme: &'static str,
+    pub(crate) caution: Caution,
     /// The crawlers that the findings about a file know.
-    pub(in crate::state::publication) catalogue: Arc<Catalogue>,
+    pub(crate) catalogue: Arc<Catalogue>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::state::publication) struct Caution {
+pub(crate) struct Caution {
     /// Whether to publish a file at once that suddenly closes the whole site.
-    pub(in crate::state::publication) accept_full_disallow: bool,
+    pub(crate) accept_full_disallow: bool,
     /// How long the last file stays in force after its rules vanished; zero is not at all.
-    pub(in crate::state::publication) vanish_after: Duration,
+    pub(crate) vanish_after: Duration,
 }
 
 #[cfg(test)]
@@ -49,7 +49,7 @@ impl Default for Caution {
 }
 
 impl WatchedSite {
-    pub(in crate::state::publication) fn of(site: &policy::Site, policy: &Policy) -> Self {
+    pub(crate) fn of(site: &policy::Site, policy: &Policy) -> Self {
         let policy::RobotsTxt { accept_full_disallow, vanish_after, .. } = site.robots_txt;
         let is_secure = policy.server.listen.iter().any(|listener| listener.tls.is_some());
         Self {
@@ -70,13 +70,11 @@ impl WatchedSite {
 
 /// The hosts of the policy, each with the origins of its site.
 #[derive(Clone, Debug, Default)]
-pub(in crate::state::publication) struct KnownHosts(Vec<(policy::Host, Vec<Origin>)>);
+pub(crate) struct KnownHosts(Vec<(policy::Host, Vec<Origin>)>);
 
 impl KnownHosts {
     /// The hosts of these sites, also of sites without fetches.
-    pub(in crate::state::publication) fn of<'p>(
-        sites: impl IntoIterator<Item = &'p policy::Site>,
-    ) -> Self {
+    pub(crate) fn of<'p>(sites: impl IntoIterator<Item = &'p policy::Site>) -> Self {
         let of_site = |site: &'p policy::Site| {
             site.hosts.iter().map(|host| (host.clone(), site.backend.origins.clone()))
         };

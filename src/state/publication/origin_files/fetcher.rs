@@ -44,21 +44,21 @@ pub(super) struct Fetched {
 /// The validators for the next access to one destination. Another destination may have another file
 /// with the same date.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::state::publication) struct Condition {
+pub(crate) struct Condition {
     destination: Destination,
     validators: Validators,
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::state::publication) struct Clients {
+pub(crate) struct Clients {
     /// For the origins of the policy, at any address.
-    pub(in crate::state::publication) own: Client,
+    pub(crate) own: Client,
     /// For the destinations of redirects, at public addresses.
     foreign: Client,
 }
 
 impl Clients {
-    pub(in crate::state::publication) fn new(purpose: &str) -> Result<Self, String> {
+    pub(crate) fn new(purpose: &str) -> Result<Self, String> {
         Self::reaching(purpose, Reach::Elsewhere { is_public: ranges::is_public })
     }
 

@@ -35,7 +35,7 @@ pub(super) struct Meaning {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::state::publication) struct Held {
+pub(crate) struct Held {
     pub(super) file: OriginFile,
     pub(super) id: String,
     pub(super) hold: Hold,
@@ -95,11 +95,7 @@ impl Held {
     }
 
     /// A file that was held before this process.
-    pub(in crate::state::publication) fn known(
-        file: OriginFile,
-        since: Timestamp,
-        is_discarded: bool,
-    ) -> Self {
+    pub(crate) fn known(file: OriginFile, since: Timestamp, is_discarded: bool) -> Self {
         let hold = Hold::of_file(file.bytes().map_or(b"", AsRef::as_ref));
         Self { is_discarded, ..Self::new(file, hold, since) }
     }

@@ -41,19 +41,19 @@ const MOST_UNKNOWN: Duration = Duration::from_secs(86_400);
 
 /// The file of a site as known from an earlier process or policy.
 #[derive(Clone, Debug, Default)]
-pub(in crate::state::publication) struct KnownFile {
-    pub(in crate::state::publication) file: OriginFile,
-    pub(in crate::state::publication) held: Option<Held>,
+pub(crate) struct KnownFile {
+    pub(crate) file: OriginFile,
+    pub(crate) held: Option<Held>,
     /// Whether earlier rules of the site left anything open to `*`. Then a file that closes
     /// everything is sudden, even if it is the origin's first.
-    pub(in crate::state::publication) was_open: bool,
+    pub(crate) was_open: bool,
     /// Since when the site has neither a file nor an edition, and withholds its robots.txt.
-    pub(in crate::state::publication) unknown_since: Option<Timestamp>,
-    pub(in crate::state::publication) condition: Option<Condition>,
+    pub(crate) unknown_since: Option<Timestamp>,
+    pub(crate) condition: Option<Condition>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::state::publication) enum Event {
+pub(crate) enum Event {
     /// Another file is in force, or the first access ended.
     Changed,
     /// A file is held, in place of an earlier one. The file in force stays.
@@ -73,7 +73,7 @@ pub(in crate::state::publication) enum Event {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::state::publication) enum Release {
+pub(crate) enum Release {
     /// The operator, or the policy, accepts the file: it is in force.
     Accepted,
     /// The time of vanished rules is over: the file is in force.

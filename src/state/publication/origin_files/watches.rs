@@ -27,7 +27,7 @@ use super::{
 const MOST_REMARKS: usize = 10;
 
 /// An event, with the name of its site. The publisher gets them in order.
-pub(in crate::state::publication) type News = (String, Event);
+pub(crate) type News = (String, Event);
 
 #[derive(Debug)]
 pub(super) struct Watches {

@@ -23,10 +23,11 @@ use crate::{
 
 use super::addresses::{AddressBook, Addresses};
 
-mod health; // whether a server is down, and regular requests that find out
+mod checks; // regular requests that find out about a server
+mod health; // whether a server is down
 
+pub(super) use self::checks::repeat;
 pub use self::health::Fault;
-pub(super) use self::health::repeat;
 use self::health::{Health, Success};
 
 /// The origins of a site.
