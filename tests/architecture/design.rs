@@ -104,7 +104,7 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
     ),
     ("askama", "report/html.rs admin/ pages/"),
     ("html5gum", "robots_tag/head.rs crawlers/ranges/html.rs"),
-    ("getrandom", "gate/privacy.rs gate/handover.rs admin/"),
+    ("getrandom", "gate/record.rs gate/handover.rs admin/"),
     ("sha2", "signature/ crawlers/ policy/ enforce/ evidence/ report/ gate/ admin/ pages/ api/"),
     ("ring", "signature/ alerts/ remote/ evidence/own_requests.rs"),
     ("base64", "signature/ alerts/ remote/ api/"),

@@ -15,9 +15,8 @@ use crate::rules::enforce::Moment;
 use super::{
     breaker::Refusal,
     capacity::has_room,
-    key::{Key, Limit},
+    key::{Key, Limit, Network},
     ledger::Fetches,
-    network::Network,
     observations::{
         BreakerCount, LadderCount, LadderKey, Observations, Opening, PaceCount, RefusedCount,
         RungStep,

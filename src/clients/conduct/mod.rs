@@ -12,35 +12,31 @@ mod admission; // room for people at the origin
 mod breaker; // the stop of refusals at a site
 mod capacity; // room in tables whose keys clients choose
 mod collector; // what the other nodes have to hear of, and contact with them
-mod key; // what counts together, and at which limit
+mod key; // what counts together: networks, keys and limits
 mod ladder; // the rung of each crawler
 mod ledger; // fetches of robots.txt
 mod limiter; // the request rate of each crawler
-mod network; // the network of a client
 mod observations; // what a node tells the others
 mod places; // the places of a request at the origin
 mod redirects; // free requests after redirects
-mod seats; // requests at the origin at one time
-mod sharing; // telling other nodes, and learning from them
+mod seats; // what is there at one time
 mod site; // ladder and breaker of one site
-mod weight; // the weight of a decision
+mod weight; // the weight of a decision, and what nodes tell each other
 mod wire; // values between nodes, as JSON
 
 pub use self::{
     admission::{Admission, Full, Load, Party, PutOff, Queued, Stay},
-    key::{Key, Limit},
+    key::{Key, Limit, Network},
     ledger::{Fetches, Ledger, Reader, Reading, Readings},
-    limiter::{Limited, TooSoon, Turn},
-    network::Network,
+    limiter::{Limited, Turn},
     observations::{
         BreakerCount, LadderCount, LadderKey, Observations, Opening, PaceCount, RefusedCount,
         RungStep,
     },
     places::{Places, Waiting},
     redirects::Hop,
-    seats::Seat,
-    sharing::SiteByName,
+    seats::{Seat, Seats},
     site::{Sighting, SiteConduct},
-    weight::{Conduct, Early, Weighed, label},
+    weight::{Conduct, Early, SiteByName, Weighed, label},
     wire::{lenient, time},
 };

@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::rules::{crawlers::Outcome, enforce::Rung};
 
 use super::{
-    key::{Key, Limit},
+    key::{Key, Limit, Network},
     ledger::Fetches,
-    network::Network,
     wire,
 };
 
@@ -109,12 +108,8 @@ pub struct BreakerCount {
 pub struct RefusedCount {
     pub(crate) network: Network,
     /// The judged name; `None` for a client without one.
-    #[serde(
-        rename = "token",
-        default,
-        deserialize_with = "wire::name_if",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "token", default, deserialize_with = "wire::name_if")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub product_token: Option<String>,
     /// Whether only a User-Agent declares the name.
     #[serde(rename = "declared", default, skip_serializing_if = "wire::is_default")]

@@ -11,7 +11,7 @@ use crate::rules::{
 use super::{
     admission::Queued,
     key::Key,
-    limiter::{Limited, TooSoon, Turn},
+    limiter::{Limited, Turn},
     seats::Seat,
     weight::Conduct,
 };
@@ -25,7 +25,7 @@ pub struct Places<'r> {
     seats: Vec<Seat>,
     throttled: Vec<(Key, AppliedLimit<'r>)>,
     logged: Vec<(Key, AppliedLimit<'r>)>,
-    time_to_turn: Duration,
+    pub(crate) time_to_turn: Duration,
 }
 
 /// A request that waits: for its turn under limits of the operator, then for room at the origin. Its
@@ -52,12 +52,6 @@ impl Waiting {
     /// Whether it had its turn, or may wait for one.
     pub fn turn(&self) -> Turn {
         if self.turn.is_some() { Turn::Had } else { Turn::Later }
-    }
-}
-
-impl Places<'_> {
-    pub(crate) fn is_early(&self) -> bool {
-        !self.time_to_turn.is_zero()
     }
 }
 
@@ -139,8 +133,7 @@ impl Conduct {
     fn sit<'r>(&self, limits: &[(Key, AppliedLimit<'r>)]) -> Result<Vec<Seat>, Limited<'r>> {
         let seats = limits.iter().filter_map(|(key, applied)| {
             let seat = self.seats.take(key.clone(), applied.limit.concurrent?);
-            let too_soon = TooSoon { retry_after: 1 };
-            Some(seat.ok_or(Limited { applied: *applied, too_soon }))
+            Some(seat.ok_or(Limited { applied: *applied, retry_after: 1 }))
         });
         seats.collect()
     }

@@ -1,24 +1,31 @@
-//! Requests that are at the origin at one time, for limits of the operator.
+//! What is there at one time, counted by key.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use parking_lot::Mutex;
 
 use super::key::Key;
 
-#[derive(Clone, Debug, Default)]
-pub(super) struct Seats(Arc<Mutex<HashMap<Key, u32>>>);
+/// Requests at the origin, or connections, that are there at one time.
+#[derive(Clone, Debug)]
+pub struct Seats<K = Key>(Arc<Mutex<HashMap<K, u32>>>);
 
-/// The place of one request; free again on drop.
+/// The place of one of them; free again on drop.
 #[derive(Debug)]
-pub struct Seat {
-    seats: Seats,
-    key: Key,
+pub struct Seat<K: Eq + Hash = Key> {
+    seats: Seats<K>,
+    key: K,
 }
 
-impl Seats {
+impl<K> Default for Seats<K> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<K: Clone + Eq + Hash> Seats<K> {
     /// A place for one more, if there are fewer than `most`.
-    pub(super) fn take(&self, key: Key, most: u32) -> Option<Seat> {
+    pub fn take(&self, key: K, most: u32) -> Option<Seat<K>> {
         let mut taken = self.0.lock();
         let count = taken.entry(key.clone()).or_insert(0);
         if *count >= most {
@@ -28,9 +35,14 @@ impl Seats {
         drop(taken);
         Some(Seat { seats: self.clone(), key })
     }
+
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
 }
 
-impl Drop for Seat {
+impl<K: Eq + Hash> Drop for Seat<K> {
     fn drop(&mut self) {
         let mut taken = self.seats.0.lock();
         if let Some(count) = taken.get_mut(&self.key) {

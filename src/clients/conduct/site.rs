@@ -22,9 +22,9 @@ use super::{
     admission::Admission,
     breaker::{Breaker, Cause, Refusal},
     collector::Fleet,
+    key::Network,
     ladder::{Ladder, Move},
-    network::Network,
-    observations::{BreakerCount, LadderCount, LadderKey, Opening, RungStep},
+    observations::{LadderKey, Opening, RungStep},
 };
 
 /// The ladder and the breaker of one site, if its policy has them.
@@ -36,8 +36,8 @@ pub struct SiteConduct {
 }
 
 #[derive(Debug)]
-struct Switch {
-    breaker: Breaker,
+pub(super) struct Switch {
+    pub(super) breaker: Breaker,
     gauge: Gauge,
 }
 
@@ -47,6 +47,7 @@ impl SiteConduct {
     pub fn following(previous: Option<&Self>, site: &Site, metrics: &Metrics) -> Self {
         let ladder = previous.and_then(|before| before.ladder.clone());
         let breaker = previous.and_then(|before| before.breaker.clone());
+        let admission = previous.and_then(|before| before.admission.clone());
         let enforcement = &site.enforcement;
         if ladder.is_some() && enforcement.ladder.is_none() {
             metrics.forget_ladder(&site.name);
@@ -54,20 +55,17 @@ impl SiteConduct {
         if breaker.is_some() && enforcement.breaker.is_none() {
             metrics.forget_breaker(&site.name);
         }
-        if previous.is_some_and(|before| before.admission.is_some())
-            && enforcement.people_first.is_none()
-        {
+        if admission.is_some() && enforcement.people_first.is_none() {
             metrics.forget_people_first(&site.name);
         }
-        let closed =
-            || Switch { breaker: Breaker::default(), gauge: metrics.breaker_open(&site.name) };
-        let admission = previous.and_then(|before| before.admission.clone());
+        let closed = || {
+            let (breaker, gauge) = (Breaker::default(), metrics.breaker_open(&site.name));
+            Arc::new(Mutex::new(Switch { breaker, gauge }))
+        };
         Self {
             admission: enforcement.people_first.as_ref().map(|_| admission.unwrap_or_default()),
             ladder: enforcement.ladder.map(|_| ladder.unwrap_or_default()),
-            breaker: enforcement
-                .breaker
-                .map(|_| breaker.unwrap_or_else(|| Arc::new(Mutex::new(closed())))),
+            breaker: enforcement.breaker.map(|_| breaker.unwrap_or_else(closed)),
         }
     }
 
@@ -77,14 +75,14 @@ impl SiteConduct {
         ladder.map(|ladder| ladder.lock().rung(name, outcome, network)).unwrap_or_default()
     }
 
-    fn ladder<'a>(
+    pub(super) fn ladder<'a>(
         &'a self,
         site: &'a Site,
     ) -> Option<(MutexGuard<'a, Ladder>, &'a policy::Ladder)> {
         Some((self.ladder.as_ref()?.lock(), site.enforcement.ladder.as_ref()?))
     }
 
-    fn switch<'a>(
+    pub(super) fn switch<'a>(
         &'a self,
         site: &'a Site,
     ) -> Option<(MutexGuard<'a, Switch>, &'a policy::Breaker)> {
@@ -132,34 +130,6 @@ impl SiteConduct {
         }
     }
 
-    pub(super) fn learn_step(
-        &self,
-        site: &Site,
-        step: &RungStep,
-        now: Timestamp,
-        metrics: &Metrics,
-    ) {
-        if let Some((mut ladder, rules)) = self.ladder(site)
-            && let Some(from) = ladder.learn_step(rules, step, now)
-        {
-            drop(ladder);
-            report_learned_step(from, step, metrics);
-        }
-    }
-
-    pub(super) fn learn_ladder(
-        &self,
-        site: &Site,
-        (node, count, now): (u64, &LadderCount, Timestamp),
-        (fleet, metrics): (Fleet<'_>, &Metrics),
-    ) {
-        if let Some((mut ladder, rules)) = self.ladder(site) {
-            let step = ladder.learn_count(rules, node, count, now);
-            drop(ladder);
-            step.iter().for_each(|one| report_move(one, (fleet, metrics)));
-        }
-    }
-
     pub(super) fn learn_opening(&self, site: &Site, opening: &Opening, now: Timestamp) {
         if let Some((mut switch, rules)) = self.switch(site) {
             let (edition, engine) = (site.timeline.current(), opening.search_engine.as_deref());
@@ -173,13 +143,6 @@ impl SiteConduct {
                 );
             }
             switch.is_open(site, rules, now);
-        }
-    }
-
-    pub(super) fn learn_breaker(&self, site: &Site, count: &BreakerCount, now: Timestamp) {
-        if let Some((mut switch, rules)) = self.switch(site) {
-            let edition = site.timeline.current();
-            switch.breaker.learn_count(rules, edition, count, now);
         }
     }
 }
@@ -306,11 +269,7 @@ impl Switch {
 }
 
 /// Counts a step on the ladder. Returns its direction, and the crawler as logs show it.
-fn count_step(
-    key: &LadderKey,
-    (from, to): (Rung, Rung),
-    metrics: &Metrics,
-) -> (&'static str, String) {
+fn count_step(key: &LadderKey, from: Rung, to: Rung, metrics: &Metrics) -> (&'static str, String) {
     let LadderKey { site, product_token, outcome, network } = key;
     let direction = if to > from { "up" } else { "down" };
     let label = if network.is_some() { metrics::OTHER_TOKEN } else { product_token };
@@ -319,10 +278,10 @@ fn count_step(
 }
 
 /// Logs and counts a step on the ladder, and tells the other nodes.
-fn report_move(one: &Move, (fleet, metrics): (Fleet<'_>, &Metrics)) {
+pub(super) fn report_move(one: &Move, (fleet, metrics): (Fleet<'_>, &Metrics)) {
     fleet.collector.iter().for_each(|collector| collector.step(one.told()));
     let Move { key, step, .. } = one;
-    let (direction, product_token) = count_step(key, (step.from, step.to), metrics);
+    let (direction, product_token) = count_step(key, step.from, step.to, metrics);
     let (site, standing, reason) = (&key.site, key.outcome.as_str(), step.to_string());
     let (from, to) = (step.from.as_str(), step.to.as_str());
     macro_rules! log {
@@ -339,8 +298,9 @@ fn report_move(one: &Move, (fleet, metrics): (Fleet<'_>, &Metrics)) {
     }
 }
 
-fn report_learned_step(from: Rung, RungStep { key, rung, .. }: &RungStep, metrics: &Metrics) {
-    let (_, product_token) = count_step(key, (from, *rung), metrics);
+pub(super) fn report_learned_step(from: Rung, step: &RungStep, metrics: &Metrics) {
+    let RungStep { key, rung, .. } = step;
+    let (_, product_token) = count_step(key, from, *rung, metrics);
     let (site, standing) = (&key.site, key.outcome.as_str());
     let (from, to) = (from.as_str(), rung.as_str());
     // The node that made it warns.

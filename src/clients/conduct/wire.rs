@@ -27,7 +27,7 @@ macro_rules! goes_as {
         pub(super) mod $name {
             use super::*;
 
-            pub(in crate::clients::conduct) fn serialize<S: Serializer>(
+            pub(crate) fn serialize<S: Serializer>(
                 value: &$type,
                 serializer: S,
             ) -> Result<S::Ok, S::Error> {
@@ -35,7 +35,7 @@ macro_rules! goes_as {
                 write(value).serialize(serializer)
             }
 
-            pub(in crate::clients::conduct) fn deserialize<'de, D: Deserializer<'de>>(
+            pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<$type, D::Error> {
                 let read: fn($wire) -> Option<$type> = $read;

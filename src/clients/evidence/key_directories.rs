@@ -26,10 +26,8 @@ use crate::{
 };
 
 use super::{
-    copies::Copies,
     refresh::{Collection, Refusal, Wishes},
-    source::{Content, Terms},
-    suspect::{Doubt, Suspect},
+    source::{Content, Copies, Doubt, Suspect, Terms},
 };
 
 /// The most unknown keys of a directory that wait for its next fetch.
@@ -221,18 +219,11 @@ impl Directory {
         let rest = self.url.strip_prefix("https://").unwrap_or(&self.url);
         let (authority, target) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         let none = HeaderMap::new();
-        let request = Message {
-            method: "GET",
-            scheme: Scheme::Https,
-            authority: authority.as_bytes(),
-            target: target.as_bytes(),
-            fields: &none,
-        };
-        let response = DirectoryResponse {
-            request: &request,
-            fields: &content.fields,
-            content: &content.octets,
-        };
+        let (authority, target) = (authority.as_bytes(), target.as_bytes());
+        let (method, scheme) = ("GET", Scheme::Https);
+        let request = Message { method, scheme, authority, target, fields: &none };
+        let (fields, content) = (&content.fields, &content.octets);
+        let response = DirectoryResponse { request: &request, fields, content };
         let now = Timestamp::now().as_second();
         match signature::proven_keys(&response, keys, now, &Limits::default()) {
             Err(reason) if reason.verification() == Verification::Invalid(reason) => Err(reason),

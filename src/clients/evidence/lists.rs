@@ -26,10 +26,8 @@ use crate::{
 };
 
 use super::{
-    copies::Copies,
     refresh::{Collection, Refusal},
-    source::{Content, Terms},
-    suspect::{Doubt, REPLACEMENT, Suspect},
+    source::{Content, Copies, Doubt, REPLACEMENT, Suspect, Terms},
 };
 
 /// How long a list can contradict claims after its source last had it. Twice the longest refresh.
@@ -101,23 +99,19 @@ impl ListKeeper {
         let mut of_crawler = OfCrawler::new();
         for crawler in policy.catalogue.iter().filter(|crawler| settings.is_about(crawler)) {
             let format = crawler.entry.ip_format.as_deref().and_then(Format::named);
-            let urls = &crawler.entry.ip_ranges;
-            let ids: Box<[ListId]> = urls
-                .iter()
-                .map(|url| {
-                    let known = listings.iter().position(|list| list.url == *url);
-                    let number = known.unwrap_or_else(|| {
-                        let mut listing =
-                            Listing { url: url.clone(), format, ..Listing::default() };
-                        if let Some(copy) = copies.read(url) {
-                            listing.restore(&copy, copies.modified(url));
-                        }
-                        listings.push(listing);
-                        listings.len() - 1
-                    });
-                    ListId(u32::try_from(number).expect("a catalogue has fewer lists"))
-                })
-                .collect();
+            let id = |url: &String| {
+                let known = listings.iter().position(|list| list.url == *url);
+                let number = known.unwrap_or_else(|| {
+                    let mut listing = Listing { url: url.clone(), format, ..Listing::default() };
+                    if let Some(copy) = copies.read(url) {
+                        listing.restore(&copy, copies.modified(url));
+                    }
+                    listings.push(listing);
+                    listings.len() - 1
+                });
+                ListId(u32::try_from(number).expect("a catalogue has fewer lists"))
+            };
+            let ids: Box<[ListId]> = crawler.entry.ip_ranges.iter().map(id).collect();
             if !ids.is_empty() {
                 of_crawler.insert(crawler.product_token().key().into(), ids);
             }
@@ -128,11 +122,9 @@ impl ListKeeper {
     }
 
     fn compile(&self) {
-        let present = self
-            .listings
-            .iter()
-            .zip(0..)
-            .filter_map(|(listing, number)| Some((ListId(number), listing.list.as_ref()?)));
+        let present = self.listings.iter().zip(0..);
+        let present =
+            present.filter_map(|(one, number)| Some((ListId(number), one.list.as_ref()?)));
         self.publish(Arc::new(Table::new(present)));
     }
 

@@ -27,7 +27,7 @@ use self::{
     failures::Report,
     key_directories::{KeyKeeper, Keys, Signers},
     lists::{ListKeeper, Lists},
-    names::Names,
+    names::{Limits, Names},
     source::{Fetched, Fetcher, Terms},
 };
 pub use self::{
@@ -35,7 +35,6 @@ pub use self::{
     own_requests::{MARK, OwnRequests},
 };
 
-mod copies; // the last good copies on disk
 mod failures; // log lines about failed fetches
 mod key_directories; // the signature keys of crawlers
 mod lists; // published address ranges
@@ -43,7 +42,6 @@ mod names; // reverse DNS, confirmed forward
 mod own_requests; // requests that Beadle sends to itself, by their mark
 mod refresh; // repeated fetches from each source
 mod source; // one fetch, within the limits of evidence
-mod suspect; // an implausible response, until its source has repeated it
 
 /// The evidence in memory, with the tasks that refresh it.
 #[derive(Debug)]
@@ -108,8 +106,8 @@ impl Verifier {
             let suffixes: BTreeSet<&String> =
                 crawlers.flat_map(|one| &one.entry.reverse_dns).collect();
             let suffixes = suffixes.into_iter().cloned();
-            verifier.names =
-                Some(Names::start(&settings.name_servers, suffixes, &verifier.metrics)?);
+            let (limits, servers) = (Limits::STANDARD, &settings.name_servers);
+            verifier.names = Some(Names::start(limits, servers, suffixes, &verifier.metrics)?);
         }
         if settings.signatures {
             let keys = refresh::run(keys, refresh, fetcher, metrics(), report);

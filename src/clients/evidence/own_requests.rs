@@ -36,12 +36,8 @@ pub struct OwnRequests {
 impl Default for OwnRequests {
     fn default() -> Self {
         let key = hmac::Key::generate(hmac::HMAC_SHA256, &rand::SystemRandom::new());
-        Self {
-            key: ArcSwap::from_pointee(key.ok()),
-            is_shared: AtomicBool::new(false),
-            last: AtomicU64::new(0),
-            arrived: Mutex::default(),
-        }
+        let (is_shared, last) = (AtomicBool::new(false), AtomicU64::new(0));
+        Self { key: ArcSwap::from_pointee(key.ok()), is_shared, last, arrived: Mutex::default() }
     }
 }
 

@@ -62,7 +62,6 @@ pub(super) trait Collection: Send + 'static {
 
     fn has_copy(&self, number: usize) -> bool;
 
-    /// The sources that clients want to have fetched before their time; `None` if they can't.
     fn wishes(&self) -> Option<Arc<Wishes>> {
         None
     }
@@ -96,16 +95,9 @@ pub(super) fn run<C: Collection>(
     let wishes = collection.wishes().unwrap_or_default();
     report.join(C::EVIDENCE.as_str(), sources.len());
     let is_resting = AtomicBool::new(false);
-    fetch::repeat(Refresh {
-        collection,
-        sources,
-        wishes,
-        refresh,
-        fetcher,
-        metrics,
-        report,
-        is_resting,
-    })
+    let all =
+        Refresh { collection, sources, wishes, refresh, fetcher, metrics, report, is_resting };
+    fetch::repeat(all)
 }
 
 struct Refresh<C> {

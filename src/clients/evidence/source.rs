@@ -1,14 +1,26 @@
-//! A source of published evidence, and one fetch from it: a maximum size, and public addresses
-//! only.
+//! A source of published evidence: one fetch from it, within a maximum size and from public addresses
+//! only; its last good copy on disk; and the doubt about a response that is implausible beside that copy,
+//! probably a fault of the source, perhaps its new content.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant, SystemTime},
+};
 
 use bytes::Bytes;
 use http::HeaderMap;
+use sha2::{Digest, Sha256};
 
 use crate::{
     base::{
         diagnostic::Diagnostic,
+        escape::hex,
         fetch::{self, Client, Failure, Reach, Redirects, Request, Validators},
     },
     rules::{crawlers::ranges, policy},
@@ -107,5 +119,117 @@ impl Fetcher {
 impl From<&str> for Content {
     fn from(text: &str) -> Self {
         Self { octets: Bytes::copy_from_slice(text.as_bytes()), ..Self::default() }
+    }
+}
+
+/// A folder with the last good copies. The file name is a hash, so no URL can choose another file.
+#[derive(Clone, Debug)]
+pub(super) struct Copies {
+    folder: Option<PathBuf>,
+    kind: &'static str,
+    failures: Arc<AtomicU64>,
+}
+
+impl Copies {
+    pub(super) fn new(folder: Option<&Path>, kind: &'static str) -> Self {
+        Self { folder: folder.map(Path::to_owned), kind, failures: Arc::default() }
+    }
+
+    pub(super) fn read(&self, url: &str) -> Option<Vec<u8>> {
+        std::fs::read(self.path(url)?).ok()
+    }
+
+    /// The last time at which the source had this content.
+    pub(super) fn modified(&self, url: &str) -> Option<SystemTime> {
+        std::fs::metadata(self.path(url)?).ok()?.modified().ok()
+    }
+
+    /// Notes that the source still has the content of the copy.
+    pub(super) fn touch(&self, url: &str) {
+        let Some(path) = self.path(url) else { return };
+        let file = File::options().write(true).open(&path);
+        self.note(file.and_then(|file| file.set_modified(SystemTime::now())), &path);
+    }
+
+    pub(super) fn write(&self, url: &str, octets: &[u8]) {
+        let Some(path) = self.path(url) else { return };
+        let new = path.with_extension("new");
+        let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let written = folder.and_then(|()| std::fs::write(&new, octets));
+        self.note(written.and_then(|()| std::fs::rename(&new, &path)), &path);
+    }
+
+    /// Logs a failure, unless the last copy failed too: most often it is the folder that fails.
+    fn note(&self, saved: std::io::Result<()>, path: &Path) {
+        match saved {
+            Ok(()) => {
+                let failures = self.failures.swap(0, Ordering::Relaxed);
+                if failures > 0 {
+                    tracing::info!(failures, "copies of published evidence are saved again");
+                }
+            }
+            Err(error) if self.failures.fetch_add(1, Ordering::Relaxed) == 0 => {
+                let path = path.display();
+                tracing::warn!(%error, %path, "copies of published evidence are not saved");
+            }
+            Err(_) => {}
+        }
+    }
+
+    fn path(&self, url: &str) -> Option<PathBuf> {
+        let hash: String = hex(Sha256::digest(url).iter().take(8));
+        Some(self.folder.as_ref()?.join(format!("{}-{hash}", self.kind)))
+    }
+}
+
+/// How long a source must repeat a loss. An operator notices a truncated list within this time.
+const LOSS: Duration = Duration::from_secs(3 * 24 * 3_600);
+/// How long a source must repeat a replacement.
+pub(super) const REPLACEMENT: Duration = Duration::from_secs(3_600);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Doubt {
+    /// Most of the copy in use is missing.
+    Loss,
+    /// It has nothing in common with the copy in use.
+    Replacement,
+}
+
+/// The first of the implausible responses since the last good one.
+#[derive(Debug)]
+pub(super) struct Suspect<T> {
+    first: Option<(T, Instant)>,
+}
+
+impl<T: PartialEq + Clone> Suspect<T> {
+    /// Whether the source has repeated an implausible response for long enough. A replacement must
+    /// stay the same: errors differ from time to time.
+    pub(super) fn is_believed(&mut self, fresh: &T, doubt: Doubt) -> bool {
+        let patience = match doubt {
+            Doubt::Loss => LOSS,
+            Doubt::Replacement => REPLACEMENT,
+        };
+        let first = self.first.take();
+        let first = first.filter(|(content, _)| doubt == Doubt::Loss || content == fresh);
+        let (content, since) = first.unwrap_or_else(|| (fresh.clone(), Instant::now()));
+        self.first = Some((content, since));
+        since.elapsed() >= patience
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.first = None;
+    }
+
+    #[cfg(test)]
+    pub(super) fn pass(&mut self, time: Duration) {
+        if let Some((_, since)) = &mut self.first {
+            *since = since.checked_sub(time).expect("the clock runs for longer");
+        }
+    }
+}
+
+impl<T> Default for Suspect<T> {
+    fn default() -> Self {
+        Self { first: None }
     }
 }

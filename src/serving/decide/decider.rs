@@ -24,7 +24,6 @@ use super::{
     reply::{self, Page},
 };
 
-/// The decisions, with everything that they need.
 #[derive(Debug)]
 pub(super) struct Decider {
     gate: Arc<Gate>,
@@ -56,7 +55,6 @@ impl Decider {
         }
     }
 
-    /// Whether this peer may ask.
     pub(super) fn is_trusted(&self, peer: IpAddr) -> bool {
         gate::is_trusted(peer, &self.trusted)
     }

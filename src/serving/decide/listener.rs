@@ -44,7 +44,6 @@ const HEAD_LINES: usize = 1_000;
 /// answer, and a server may take a lost answer for a silent Beadle, and pass the request.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Accepts connections until `stop` says so.
 pub(super) async fn run(
     listener: &TcpListener,
     decider: &Arc<Decider>,
@@ -125,7 +124,6 @@ async fn serve(
     }
 }
 
-/// Reads and drops what a peer still sends.
 async fn drain(mut stream: TcpStream) {
     let mut piece = [0; 4 << 10];
     if stream.shutdown().await.is_ok() {

@@ -97,7 +97,6 @@ impl<'a> Question<'a> {
         Ok(Self { method, target, authority, fields, peer })
     }
 
-    /// The request as the gate takes it.
     pub(super) fn request(&self) -> Request<'_> {
         Request {
             method: &self.method,

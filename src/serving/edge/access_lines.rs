@@ -35,7 +35,6 @@ impl AccessLog {
         Self { log, gate, clock }
     }
 
-    /// Logs a request after its response.
     pub(crate) fn served(
         &self,
         session: &Session,

@@ -1,6 +1,19 @@
-//! What one client may take: time for a body, and frames that do nothing.
+//! What clients may take: time for a body, frames that do nothing, and for each network and all together,
+//! connections, or requests at origins.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::{IpAddr, Ipv6Addr},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use ipnet::IpNet;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::{
+    clients::conduct::{Seat, Seats},
+    serving::gate,
+};
 
 /// The octets of bodies that a client of HTTP/2 may send before it must wait for the origin
 /// (RFC 9113 §6.9.2).
@@ -19,7 +32,6 @@ const FRAMES_A_SECOND: f64 = 200.0;
 pub(super) struct Pace {
     octets: u64,
     waited: Duration,
-    /// The begin of the present wait.
     since: Option<Instant>,
 }
 
@@ -65,6 +77,62 @@ impl Budget {
     }
 }
 
+/// The connections of clients, or their requests at origins, bounded.
+#[derive(Debug)]
+pub(crate) struct Guests {
+    room: Arc<Semaphore>,
+    most_of_one: u32,
+    trusted: Vec<IpNet>,
+    of_network: Seats<IpAddr>,
+}
+
+/// One of them; ends on drop.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    /// That of its network; `None` for a trusted proxy.
+    _seat: Option<Seat<IpAddr>>,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Guests {
+    /// Room for so many of all networks, and of one.
+    pub(crate) fn new(most: usize, most_of_one: u32, trusted: Vec<IpNet>) -> Self {
+        let room = Arc::new(Semaphore::new(most));
+        Self { room, most_of_one, trusted, of_network: Seats::default() }
+    }
+
+    pub(crate) fn place_now(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.room).try_acquire_owned().ok()
+    }
+
+    pub(super) async fn place(&self) -> Option<OwnedSemaphorePermit> {
+        // Nobody closes the semaphore.
+        Arc::clone(&self.room).acquire_owned().await.ok()
+    }
+
+    /// Gives a client the place; `None` if its network has too many.
+    pub(crate) fn admit(&self, client: IpAddr, place: OwnedSemaphorePermit) -> Option<Guest> {
+        let seat = match self.is_trusted(client) {
+            true => None,
+            false => Some(self.of_network.take(network(client), self.most_of_one)?),
+        };
+        Some(Guest { _seat: seat, _place: place })
+    }
+
+    /// Whether this is one of the trusted proxies, which bring connections of others.
+    pub(super) fn is_trusted(&self, peer: IpAddr) -> bool {
+        gate::is_trusted(peer, &self.trusted)
+    }
+}
+
+/// The network of a client: an IPv4 address, or the /64 that one subscriber has of IPv6.
+fn network(client: IpAddr) -> IpAddr {
+    match client.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address => address,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,5 +157,27 @@ mod tests {
         let later = pace.since();
         let more = pace.end(100) - later;
         assert!(more <= Duration::from_secs(20) && more > Duration::from_secs(15), "{more:?}");
+    }
+
+    #[test]
+    fn a_network_has_its_connections_and_others_have_theirs() {
+        let guests = Guests::new(8, 2, vec!["10.0.0.0/8".parse().unwrap()]);
+        let admit = |client: &str| {
+            guests.admit(client.parse().unwrap(), guests.place_now().expect("room for all"))
+        };
+        let kept = [admit("192.0.2.1"), admit("::ffff:192.0.2.1"), admit("2001:db8::1")];
+        assert!(kept.iter().all(Option::is_some));
+        assert!(admit("192.0.2.1").is_none(), "an address in two forms is one client");
+        assert!(admit("192.0.2.2").is_some());
+        let other = admit("2001:db8::ffff:1");
+        assert!(other.is_some() && admit("2001:db8:0:0:5::").is_none(), "one /64");
+        assert!(admit("2001:db8:0:1::1").is_some(), "another /64");
+        let proxies = ["10.1.1.1"; 3].map(admit);
+        assert!(proxies.iter().all(Option::is_some), "a trusted proxy brings many");
+        drop(kept);
+        assert!(admit("192.0.2.1").is_some(), "the place of one that ended");
+        drop((other, proxies));
+        assert!(guests.of_network.is_empty());
+        assert_eq!(guests.room.available_permits(), 8);
     }
 }

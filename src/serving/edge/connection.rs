@@ -6,7 +6,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use async_trait::async_trait;
@@ -29,11 +29,9 @@ use crate::{
 use super::{
     access_lines::AccessLog,
     client_limits::{Budget, FIRST_WINDOW, Pace},
-    head_answer,
-    http1::Lines,
+    http1::{Lines, head_answer},
     phase::Phase,
-    timer::Timer,
-    tunnel::Tunnel,
+    wait::{Timer, Tunnel},
 };
 
 /// A client's connection. Reads pass through a reader, writes pass as they are.
@@ -62,7 +60,6 @@ enum Protocol {
     Http2 { read: Multiplex, idle_frames: Budget },
 }
 
-/// What took too long.
 #[derive(Clone, Copy, Debug)]
 enum Late {
     /// The head of the origin's response.
@@ -127,23 +124,19 @@ impl Connection {
                 };
                 origin.into_iter().chain(client).min_by_key(|(end, _)| *end)
             }
-            Protocol::Http2 { read, .. } if !read.is_settled() => Some((
-                *self.since.get_or_insert_with(Instant::now) + limits.handshake_time,
-                Late::Start,
-            )),
-            Protocol::Http2 { read, .. } if read.is_in_section() => Some((
-                *self.since.get_or_insert_with(Instant::now) + limits.header_time,
-                Late::Head,
-            )),
-            Protocol::Http2 { read, .. } => {
-                // A client that has sent this much may wait for the origin, too.
-                let octets = read.body_octets()?;
-                if octets < FIRST_WINDOW {
-                    Some((self.pace.end(limits.body_rate), Late::Body))
-                } else {
-                    Some((self.pace.since() + self.settings.timeouts.client_read, Late::Body))
-                }
+            Protocol::Http2 { read, .. } if !read.is_settled() => {
+                let since = *self.since.get_or_insert_with(Instant::now);
+                Some((since + limits.handshake_time, Late::Start))
             }
+            Protocol::Http2 { read, .. } if read.is_in_section() => {
+                let since = *self.since.get_or_insert_with(Instant::now);
+                Some((since + limits.header_time, Late::Head))
+            }
+            // A client that has sent this much may wait for the origin, too.
+            Protocol::Http2 { read, .. } if read.body_octets()? >= FIRST_WINDOW => {
+                Some((self.pace.since() + self.settings.timeouts.client_read, Late::Body))
+            }
+            Protocol::Http2 { .. } => Some((self.pace.end(limits.body_rate), Late::Body)),
         }
     }
 
@@ -156,7 +149,6 @@ impl Connection {
         log.refused((peer, self.stream.get_ssl_digest().is_some()), reason, status);
     }
 
-    /// Ends the wait for something that took too long.
     fn end_late(&mut self, late: Late) -> io::Result<()> {
         let (code, status) = match late {
             Late::Origin => {
@@ -179,13 +171,12 @@ impl Connection {
         }
     }
 
-    /// Refuses the message in progress.
     fn refuse(&mut self, code: &'static str, status: u16) {
         let Protocol::Http1(lines) = &mut self.protocol else { return };
         self.metrics.refusal(code);
         if lines.reader.is_in_head() {
             lines.end_quietly();
-            self.answer = Some(head_answer::of(status));
+            self.answer = Some(head_answer(status));
             self.log_refusal(code, status);
         } else {
             self.phase.refuse(status);
@@ -247,7 +238,6 @@ impl Connection {
         self.answer.is_some() && self.phase.ended() >= lines.reader.heads()
     }
 
-    /// Writes the answer to a refused head, in place of `octets` of pingora's.
     fn poll_answer(&mut self, context: &mut Context<'_>, octets: usize) -> Poll<io::Result<usize>> {
         if let Some(answer) = &mut self.answer {
             while answer.has_remaining() {
@@ -283,11 +273,9 @@ impl AsyncRead for Connection {
                 if read.is_ready() {
                     tunnel.note();
                 } else if tunnel.poll_end(context).is_ready() {
-                    let error = "an idle tunnel of a proxy that drains";
-                    return Poll::Ready(Err(io::Error::new(
-                        io::ErrorKind::ConnectionAborted,
-                        error,
-                    )));
+                    let (kind, why) =
+                        (io::ErrorKind::ConnectionAborted, "an idle tunnel of a proxy that drains");
+                    return Poll::Ready(Err(io::Error::new(kind, why)));
                 }
             }
             if read.is_pending() {
@@ -383,10 +371,6 @@ impl UniqueID for Connection {
 }
 
 impl Ssl for Connection {
-    fn get_ssl(&self) -> Option<&tls::TlsRef> {
-        self.stream.get_ssl()
-    }
-
     fn get_ssl_digest(&self) -> Option<Arc<tls::SslDigest>> {
         self.stream.get_ssl_digest()
     }
@@ -399,14 +383,6 @@ impl Ssl for Connection {
 impl GetTimingDigest for Connection {
     fn get_timing_digest(&self) -> Vec<Option<TimingDigest>> {
         self.stream.get_timing_digest()
-    }
-
-    fn get_read_pending_time(&self) -> Duration {
-        self.stream.get_read_pending_time()
-    }
-
-    fn get_write_pending_time(&self) -> Duration {
-        self.stream.get_write_pending_time()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{io, task::Poll};
 
+use bytes::Bytes;
 use tokio::io::ReadBuf;
 
 use crate::{
@@ -9,11 +10,28 @@ use crate::{
     formats::framing::{Bounds, Fault, Reader, Step},
 };
 
+/// The answer with a status. The connection ends with it.
+pub(super) fn head_answer(status: u16) -> Bytes {
+    let (reason, text) = match status {
+        408 => ("Request Timeout", "The request took too long to arrive.\n"),
+        414 => ("URI Too Long", "The request target is too long.\n"),
+        503 => ("Service Unavailable", "All connections are taken.\n"),
+        431 => ("Request Header Fields Too Large", "The request header is too large.\n"),
+        _ => ("Bad Request", "The request is not valid HTTP.\n"),
+    };
+    let retry = if status == 503 { "Retry-After: 1\r\n" } else { "" };
+    let answer = format!(
+        "HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n\
+         Content-Length: {}\r\nCache-Control: no-store\r\n{retry}Connection: close\r\n\r\n{text}",
+        text.len()
+    );
+    answer.into()
+}
+
 /// The octet that stands for the rest of a refused head. pingora ends the connection with an answer,
 /// wherever in a head it is.
 const REFUSED: u8 = 0;
 
-/// The messages of HTTP/1 on their way to pingora.
 #[derive(Debug)]
 pub(super) struct Lines {
     pub(super) reader: Reader,
@@ -25,7 +43,6 @@ pub(super) struct Lines {
     end: Option<End>,
 }
 
-/// The end of reading after a refusal.
 #[derive(Clone, Copy, Debug)]
 enum End {
     /// The client sends nothing more.

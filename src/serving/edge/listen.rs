@@ -5,7 +5,11 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use pingora::{apps::HttpServerApp, server::ShutdownWatch};
+use pingora::{
+    apps::{HttpServerApp, ServerApp},
+    protocols::{ALPN, Stream},
+    server::ShutdownWatch,
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -14,7 +18,59 @@ use tokio::{
     time::timeout,
 };
 
-use super::{door::Edge, drain::Draining, guests::Guest, head_answer, opening::Opening};
+use crate::{base::metrics::Metrics, rules::policy};
+
+use super::{
+    access_lines::AccessLog,
+    client_limits::{Guest, Guests},
+    connection::Connection,
+    http1::head_answer,
+    http2::Http2,
+    opening::Opening,
+    phase::{Connections, Draining},
+};
+
+/// The application `A` behind screened connections, with what they share.
+pub(crate) struct Edge<A> {
+    pub(super) guests: Guests,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) connections: Arc<Connections>,
+    pub(super) settings: Arc<policy::Server>,
+    application: Arc<A>,
+    access_log: Option<AccessLog>,
+    http2: Http2,
+}
+
+impl<A> Edge<A> {
+    pub(crate) fn new(
+        application: A,
+        settings: policy::Server,
+        metrics: Arc<Metrics>,
+        connections: Arc<Connections>,
+        access_log: Option<AccessLog>,
+    ) -> Self {
+        let application = Arc::new(application);
+        let (limits, settings) = (settings.limits, Arc::new(settings));
+        let (most, of_one) = (limits.connections, limits.connections_per_network);
+        let guests = Guests::new(most, of_one, settings.trusted_proxies.clone());
+        let http2 = Http2::new(limits.header_size, settings.timeouts.client_keepalive);
+        Self { guests, metrics, connections, settings, application, access_log, http2 }
+    }
+}
+
+impl<A: HttpServerApp + Send + Sync + 'static> Edge<A> {
+    pub(super) async fn serve(&self, stream: Stream, shutdown: &ShutdownWatch) {
+        let (settings, metrics) = (Arc::clone(&self.settings), Arc::clone(&self.metrics));
+        let is_http_2 = stream.selected_alpn_proto() == Some(ALPN::H2);
+        let stream: Stream =
+            Box::new(Connection::new(stream, settings, metrics, self.access_log.clone()));
+        if is_http_2 {
+            self.http2.serve(&self.application, stream, shutdown).await;
+        } else {
+            self.application.process_new(stream, shutdown).await;
+        }
+    }
+}
 
 /// The pause when the system has no room for another connection.
 const NO_ROOM: Duration = Duration::from_millis(500);
@@ -37,7 +93,6 @@ pub(crate) async fn listen<A: HttpServerApp + Send + Sync + 'static>(
     while loops.join_next().await.is_some() {}
 }
 
-/// Accepts connections until the server stops.
 async fn accept<A: HttpServerApp + Send + Sync + 'static>(
     edge: Arc<Edge<A>>,
     socket: TcpListener,
@@ -138,7 +193,7 @@ impl<A: HttpServerApp + Send + Sync + 'static> Edge<A> {
 /// Answers 503 to the first octets: a close before they are read would take the answer back.
 async fn refuse(mut stream: TcpStream) -> io::Result<()> {
     let _ = stream.read(&mut [0; 4_096]).await?;
-    stream.write_all(&head_answer::of(503)).await?;
+    stream.write_all(&head_answer(503)).await?;
     stream.shutdown().await
 }
 
@@ -152,7 +207,6 @@ fn is_lasting(error: &io::Error) -> bool {
     )
 }
 
-/// Serves all requests of one connection.
 async fn serve<A: HttpServerApp + Send + Sync + 'static>(
     edge: Arc<Edge<A>>,
     opening: Arc<Opening>,

@@ -2,12 +2,13 @@
 
 use std::sync::{
     Arc, OnceLock,
-    atomic::{AtomicU16, AtomicU32, Ordering},
+    atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicUsize, Ordering},
 };
 
 use pingora::proxy::Session;
+use tokio::sync::watch;
 
-use super::{drain::Draining, wait::Wait};
+use super::wait::Wait;
 
 /// The state of a connection, shared with the hooks of its requests.
 #[derive(Debug, Default)]
@@ -39,12 +40,10 @@ impl Phase {
         Some(self.refused.load(Ordering::Acquire)).filter(|status| *status > 0)
     }
 
-    /// Notes that the body in progress is refused.
     pub(super) fn refuse(&self, status: u16) {
         self.refused.store(status, Ordering::Release);
     }
 
-    /// The number of requests that have ended.
     pub(super) fn ended(&self) -> u32 {
         self.ended.load(Ordering::Acquire)
     }
@@ -59,4 +58,56 @@ impl Phase {
 pub(crate) fn phase(session: &Session) -> Option<&Phase> {
     let data = session.digest()?.proxy_digest.as_ref()?.user_data.as_ref()?;
     data.downcast_ref::<Arc<Phase>>().map(AsRef::as_ref)
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Connections {
+    is_draining: AtomicBool,
+    /// The same, for connections that wait for it. Each open connection holds a receiver.
+    draining: watch::Sender<bool>,
+    /// The requests since the drain began.
+    late_requests: AtomicUsize,
+}
+
+/// The beginning of a drain, for an open connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Draining(watch::Receiver<bool>);
+
+impl Connections {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.draining.receiver_count() == 0
+    }
+
+    /// From now on, each connection ends with its next answer.
+    pub(crate) fn drain(&self) {
+        self.is_draining.store(true, Ordering::Release);
+        self.draining.send_replace(true);
+    }
+
+    /// The beginning of the drain, to wait for. A connection counts as open while it holds one.
+    pub(crate) fn draining(&self) -> Draining {
+        Draining(self.draining.subscribe())
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Acquire)
+    }
+
+    /// Counts a request, if the drain has begun.
+    pub(crate) fn note_request(&self) {
+        if self.is_draining() {
+            self.late_requests.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    pub(crate) fn late_requests(&self) -> usize {
+        self.late_requests.load(Ordering::Acquire)
+    }
+}
+
+impl Draining {
+    pub(super) async fn begins(mut self) {
+        // An error means that the proxy is gone.
+        let _ = self.0.wait_for(|is_draining| *is_draining).await;
+    }
 }

@@ -34,7 +34,7 @@ use pingora::{
 
 use tokio::{sync::watch, time::timeout};
 
-use super::{phase::Phase, timer::Timer};
+use super::{phase::Phase, wait::Timer};
 
 /// The octets of a request's body that can be sent to another origin, too.
 const KEPT: usize = 64 << 10;
@@ -46,7 +46,6 @@ const LINGER: Duration = Duration::from_secs(2);
 /// Parts of a body are joined up to this size.
 const PART: usize = 8 << 10;
 
-/// A request and its response.
 pub(super) struct Stream {
     head: RequestHeader,
     /// Until the stream is dropped.
@@ -69,13 +68,6 @@ struct Body {
     stream: RecvStream,
     /// Held, so that the connection knows of a request in progress.
     _open: watch::Receiver<()>,
-}
-
-/// The end of the wait for a client that has sent all.
-enum Event {
-    Reset(std::result::Result<Reason, h2::Error>),
-    /// The head of the origin's response took too long.
-    Late,
 }
 
 impl Stream {
@@ -108,7 +100,7 @@ impl Stream {
     }
 
     /// Waits until the client ends the stream, or the head of the origin's response is late.
-    async fn wait(&mut self) -> Event {
+    async fn wait(&mut self) -> Box<Error> {
         let Self { sender, writer, phase, timer, .. } = self;
         poll_fn(|context| {
             let reset = match writer {
@@ -116,10 +108,18 @@ impl Stream {
                 None => sender.poll_reset(context),
             };
             if let Poll::Ready(reset) = reset {
-                return Poll::Ready(Event::Reset(reset));
+                let lost = "a lost connection of HTTP/2";
+                return Poll::Ready(match reset {
+                    Err(error) => Error::because(ErrorType::ReadError, lost, error),
+                    Ok(why) => {
+                        let error = format!("the client reset a stream: {why}");
+                        Error::explain(ErrorType::H2Error, error)
+                    }
+                });
             }
             ready!(phase.wait.poll(timer, context));
-            Poll::Ready(Event::Late)
+            let late = "the head of the origin's response took too long";
+            Poll::Ready(Error::explain(ErrorType::ReadError, late))
         })
         .await
     }
@@ -216,7 +216,6 @@ impl Body {
         poll_fn(|context| Poll::Ready(self.stream.poll_data(context))).await
     }
 
-    /// Reads and drops the rest.
     async fn drain(mut self) {
         while let Some(Ok(_)) = self.next().await {}
     }
@@ -368,16 +367,7 @@ impl Session for Stream {
         if !no_body_expected && !self.is_body_done() {
             return self.read_body_bytes().await;
         }
-        match self.wait().await {
-            Event::Reset(reset) => {
-                let reason = reset.or_err(ErrorType::ReadError, "a lost connection of HTTP/2")?;
-                Error::e_explain(ErrorType::H2Error, format!("the client reset a stream: {reason}"))
-            }
-            Event::Late => {
-                let error = "the head of the origin's response took too long";
-                Error::e_explain(ErrorType::ReadError, error)
-            }
-        }
+        Err(self.wait().await)
     }
 
     fn body_bytes_sent(&self) -> usize {

@@ -13,7 +13,11 @@ use crate::{
     rules::policy::AccessFormat,
 };
 
-use super::{Gate, Request, client, passage::Passage, refusal::Refusal, request::joined};
+use super::{
+    Gate, Request, client,
+    passage::Passage,
+    request::{Refusal, joined},
+};
 
 /// The response to a request, as the edge sent it.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +54,7 @@ impl Gate {
             Some(account) => account.client,
             None => client::address(request.peer, request.fields, &self.trusted),
         };
-        let client_ip = self.recorder.client_ip(client, time);
+        let client_ip = self.recorder.privacy.shown(client, time);
         // An invalid host is logged as it came.
         let host = request.host();
         let host = match &host {
@@ -104,7 +108,7 @@ impl Gate {
         out: &mut Vec<u8>,
     ) {
         let Some(format) = self.access_log else { return };
-        let client_ip = self.recorder.client_ip(peer.to_canonical(), now);
+        let client_ip = self.recorder.privacy.shown(peer.to_canonical(), now);
         let line = Line {
             time: now,
             client_ip: &client_ip,

@@ -6,9 +6,12 @@
 
 use std::borrow::Cow;
 
+use derive_more::Display;
 use http::{HeaderMap, Method, header};
 
-use super::refusal::Refusal;
+use crate::{base::escape::push_percent, formats::framing::TargetOctet};
+
+use super::request::Refusal;
 
 /// The changes that an edge must make to a message; most often none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,6 +89,69 @@ fn origin_form(target: &[u8]) -> Option<Cow<'_, [u8]>> {
         (_, Some(_)) => None,
         (_, None) => Some(Cow::Borrowed(b"/")),
     }
+}
+
+/// The longest target, in octets: what the edge's parser takes.
+const MOST_OCTETS: usize = 65_534;
+
+/// The reason why a request with this target gets 400, with the repair for an operator who has written it.
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq)]
+pub enum BadTarget {
+    /// Occurs when a target contains this control character.
+    #[display("it has a control character (write it as %{_0:02X})")]
+    ControlCharacter(u8),
+    /// Occurs when a target is longer than the edge's parser takes.
+    #[display("it is too long (64 KiB is the limit)")]
+    TooLong,
+    /// Occurs when a target is neither a path nor an `http` or `https` URL.
+    #[display("it is neither a path nor a URL (begin with '/' or 'https://')")]
+    NoPath,
+}
+
+/// The target that the gate gets of a GET with the target `sent`; most often `sent` itself.
+///
+/// # Errors
+/// The reason why it gets none.
+pub fn received_target(sent: &[u8]) -> Result<Cow<'_, [u8]>, BadTarget> {
+    let is_plain = |&octet: &u8| octet != b'#' && TargetOctet::of(octet) == TargetOctet::Unchanged;
+    if sent.first() == Some(&b'/') && sent.len() <= MOST_OCTETS && sent.iter().all(is_plain) {
+        return Ok(Cow::Borrowed(sent));
+    }
+    if sent.is_empty() {
+        return Err(BadTarget::NoPath);
+    }
+    let mut received = encoded(sent).map_err(BadTarget::ControlCharacter)?.into_owned();
+    // A fragment is no part of a target (RFC 9112 §3.2).
+    let end = received.iter().position(|&octet| octet == b'#').unwrap_or(received.len());
+    received.truncate(end);
+    if received.is_empty() {
+        received.push(b'/');
+    }
+    let admission = admit(&Method::GET, &received, &HeaderMap::new());
+    let received = admission.map_err(|_| BadTarget::NoPath)?.target.unwrap_or(received);
+    if received.len() > MOST_OCTETS {
+        return Err(BadTarget::TooLong);
+    }
+    Ok(Cow::Owned(received))
+}
+
+/// The target `sent`, as it passes; most often `sent` itself.
+///
+/// # Errors
+/// An octet that no request line has.
+pub fn encoded(sent: &[u8]) -> Result<Cow<'_, [u8]>, u8> {
+    if sent.iter().all(|&octet| TargetOctet::of(octet) == TargetOctet::Unchanged) {
+        return Ok(Cow::Borrowed(sent));
+    }
+    let mut out = Vec::with_capacity(3 * sent.len());
+    for &octet in sent {
+        match TargetOctet::of(octet) {
+            TargetOctet::Unchanged => out.push(octet),
+            TargetOctet::Encoded => push_percent(&mut out, octet),
+            TargetOctet::Refused => return Err(octet),
+        }
+    }
+    Ok(Cow::Owned(out))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-use super::{refusal::Refusal, request::Request};
+use super::request::{Refusal, Request};
 
 /// The `max-age` of a provisional robots.txt, until the origin's file is known.
 const PROVISIONAL_MAX_AGE: Duration = Duration::from_secs(60);
@@ -49,10 +49,8 @@ impl Answer {
     fn new(status: StatusCode, content_type: &str, body: impl Into<Bytes>) -> Self {
         let body = body.into();
         let length = body.len();
-        let mut answer = Self { status, fields: Vec::with_capacity(8), body, closes: false };
-        answer.field(header::CONTENT_TYPE, content_type);
-        answer.fields.push((header::CONTENT_LENGTH, length.into()));
-        answer
+        let answer = Self { status, fields: Vec::with_capacity(8), body, closes: false };
+        answer.with(header::CONTENT_TYPE, content_type).with(header::CONTENT_LENGTH, length)
     }
 
     /// The reservations of text and data mining (TDMRep), if this is their path.
@@ -63,37 +61,39 @@ impl Answer {
     }
 
     fn plain(status: StatusCode, body: &'static str) -> Self {
-        let mut answer = Self::new(status, PLAIN, body);
-        answer.field(header::CACHE_CONTROL, "no-store");
-        answer
+        Self::new(status, PLAIN, body).with(header::CACHE_CONTROL, "no-store")
     }
 
     fn empty(status: StatusCode) -> Self {
         Self { status, fields: Vec::with_capacity(6), body: Bytes::new(), closes: false }
     }
 
-    /// Sets a field. Skips an invalid value; the policy and this file have none.
-    fn field(&mut self, name: HeaderName, value: &str) {
-        if let Ok(value) = HeaderValue::from_str(value) {
+    /// The answer with another field. An invalid value is skipped; the policy and this file have none.
+    fn with<V>(mut self, name: HeaderName, value: V) -> Self
+    where
+        HeaderValue: TryFrom<V>,
+    {
+        if let Ok(value) = HeaderValue::try_from(value) {
             self.fields.push((name, value));
         }
+        self
     }
 
-    /// The answer to a request that Beadle does not judge.
     pub(super) fn refusal(refusal: Refusal) -> Self {
         let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::BAD_REQUEST);
-        let mut answer = Self::plain(status, refusal.message());
-        if matches!(refusal, Refusal::Trace | Refusal::Connect) {
-            answer.field(header::ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+        let answer = Self { closes: true, ..Self::plain(status, refusal.message()) };
+        match refusal {
+            Refusal::Trace | Refusal::Connect => {
+                answer.with(header::ALLOW, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS")
+            }
+            _ => answer,
         }
-        Self { closes: true, ..answer }
     }
 
     /// The answer to an authority's question for a token of an order (RFC 8555 §8.3).
     pub fn challenge(token: String) -> Self {
-        let mut answer = Self::new(StatusCode::OK, "application/octet-stream", token);
-        answer.field(header::CACHE_CONTROL, "no-store");
-        answer
+        let answer = Self::new(StatusCode::OK, "application/octet-stream", token);
+        answer.with(header::CACHE_CONTROL, "no-store")
     }
 
     /// The way to the same target over HTTPS. Only GET and HEAD may become a GET (RFC 9110 §15.4).
@@ -104,50 +104,40 @@ impl Answer {
         };
         let target = if request.is_about_server() { &b"/"[..] } else { request.target };
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-        let location = [b"https://", host.as_bytes(), target].concat();
-        let mut answer = Self::new(status, PLAIN, "This site is at HTTPS.\n");
         // An edge lets no octet pass that no field may have.
-        let location = HeaderValue::from_bytes(&location).ok();
-        answer.fields.extend(location.map(|location| (header::LOCATION, location)));
-        answer
+        let location = [b"https://", host.as_bytes(), target].concat();
+        Self::new(status, PLAIN, "This site is at HTTPS.\n").with(header::LOCATION, location)
     }
 
     /// The answer where too many requests are at the origins.
     pub fn busy() -> Self {
-        let mut answer =
-            Self::plain(StatusCode::SERVICE_UNAVAILABLE, "Too many requests at a time.\n");
-        answer.field(header::RETRY_AFTER, "1");
-        answer
+        let answer = Self::plain(StatusCode::SERVICE_UNAVAILABLE, "Too many requests at a time.\n");
+        answer.with(header::RETRY_AFTER, "1")
     }
 
     /// The way from another spelling of `/robots.txt` to the exact one.
     pub(super) fn exact_robots_txt() -> Self {
-        let mut answer = Self::plain(StatusCode::PERMANENT_REDIRECT, "It is at /robots.txt.\n");
-        answer.field(header::LOCATION, "/robots.txt");
-        answer
+        let answer = Self::plain(StatusCode::PERMANENT_REDIRECT, "It is at /robots.txt.\n");
+        answer.with(header::LOCATION, "/robots.txt")
     }
 
     /// The page for an origin that gave no response.
     pub fn origin_failure(status: StatusCode) -> Self {
-        Self::plain(
-            status,
-            match status {
-                StatusCode::SERVICE_UNAVAILABLE => {
-                    "The server behind this site has no known address.\n"
-                }
-                StatusCode::GATEWAY_TIMEOUT => "The server behind this site took too long.\n",
-                _ => "The server behind this site can't be reached.\n",
-            },
-        )
+        let body = match status {
+            StatusCode::SERVICE_UNAVAILABLE => {
+                "The server behind this site has no known address.\n"
+            }
+            StatusCode::GATEWAY_TIMEOUT => "The server behind this site took too long.\n",
+            _ => "The server behind this site can't be reached.\n",
+        };
+        Self::plain(status, body)
     }
 
     /// The page of a site none of whose origins is up. The first one may be up after `retry_after`
     /// seconds.
     pub fn no_origin(retry_after: u64) -> Self {
         let body = "None of the servers behind this site can be reached.\n";
-        let mut answer = Self::plain(StatusCode::SERVICE_UNAVAILABLE, body);
-        answer.fields.push((header::RETRY_AFTER, retry_after.into()));
-        answer
+        Self::plain(StatusCode::SERVICE_UNAVAILABLE, body).with(header::RETRY_AFTER, retry_after)
     }
 
     /// robots.txt (RFC 9309 §2.3): for every client, with validators (RFC 9110 §8.8, §13). While the
@@ -159,54 +149,48 @@ impl Answer {
         moment: Moment,
     ) -> Self {
         if request.method == Method::OPTIONS {
-            let mut answer = Self::empty(StatusCode::NO_CONTENT);
-            answer.field(header::ALLOW, "GET, HEAD, OPTIONS");
-            return answer;
+            return Self::empty(StatusCode::NO_CONTENT).with(header::ALLOW, "GET, HEAD, OPTIONS");
         }
         if request.method != Method::GET && request.method != Method::HEAD {
             let body = "robots.txt can only be read.\n";
-            let mut answer = Self::plain(StatusCode::METHOD_NOT_ALLOWED, body);
-            answer.field(header::ALLOW, "GET, HEAD, OPTIONS");
-            return answer;
+            let answer = Self::plain(StatusCode::METHOD_NOT_ALLOWED, body);
+            return answer.with(header::ALLOW, "GET, HEAD, OPTIONS");
         }
         if site.is_withheld {
             let body = "The rules of this site are not known yet: its server has not answered.\n";
-            let mut answer = Self::plain(StatusCode::SERVICE_UNAVAILABLE, body);
-            answer.fields.push((header::RETRY_AFTER, UNKNOWN_RETRY_SECONDS.into()));
-            return answer;
+            let answer = Self::plain(StatusCode::SERVICE_UNAVAILABLE, body);
+            return answer.with(header::RETRY_AFTER, UNKNOWN_RETRY_SECONDS);
         }
         let (edition, since) = (site.edition(), site.timeline.last_modified);
         let (bytes, id) = site.robots_txt(host);
         let entity_tag = format!("\"{id}\"");
-        let mut answer = match is_fresh(request, &entity_tag, since) {
+        let answer = match is_fresh(request, &entity_tag, since) {
             true => Self::empty(StatusCode::NOT_MODIFIED),
             false => Self::new(StatusCode::OK, PLAIN, bytes),
         };
-        answer.field(header::ETAG, &entity_tag);
+        let mut answer = answer.with(header::ETAG, entity_tag);
         // Editions that follow each other within a second have later times, and so has an edition
         // from before the clock was set back. No `Last-Modified` is later than `Date`
         // (RFC 9110 §8.8.2.1).
         let modified = since.min(moment.now);
         if let Ok(date) = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&modified) {
-            answer.field(header::LAST_MODIFIED, &date);
+            answer = answer.with(header::LAST_MODIFIED, date);
         }
         // Crawlers should fetch soon again after a provisional file.
         let max_age = match edition.is_provisional() {
             true => site.max_age.min(PROVISIONAL_MAX_AGE),
             false => site.max_age,
         };
-        answer.field(header::CACHE_CONTROL, &format!("public, max-age={}", max_age.as_secs()));
-        answer
+        answer.with(header::CACHE_CONTROL, format!("public, max-age={}", max_age.as_secs()))
     }
 
-    /// The refusal of a request that the rules disallow.
     pub(super) fn block(block: &policy::Block, (body, content_type): (String, &str)) -> Self {
         let status = StatusCode::from_u16(block.status).unwrap_or(StatusCode::FORBIDDEN);
-        let mut answer = Self::new(status, content_type, body);
-        answer.refuse_caches();
+        let mut answer = Self::new(status, content_type, body).not_cached();
         for (name, value) in &block.fields {
-            let name = HeaderName::from_bytes(name.as_bytes()).ok();
-            name.into_iter().for_each(|name| answer.field(name, value));
+            if let Ok(name) = HeaderName::from_bytes(name.as_bytes()) {
+                answer = answer.with(name, value);
+            }
         }
         answer
     }
@@ -214,46 +198,41 @@ impl Answer {
     /// The answer to a request that comes too soon. The next one passes after `retry_after`
     /// seconds.
     pub(super) fn throttle(body: String, retry_after: u64) -> Self {
-        let mut answer = Self::new(StatusCode::TOO_MANY_REQUESTS, PLAIN, body);
-        answer.fields.push((header::RETRY_AFTER, retry_after.into()));
-        answer.refuse_caches();
-        answer
+        let answer = Self::new(StatusCode::TOO_MANY_REQUESTS, PLAIN, body);
+        answer.with(header::RETRY_AFTER, retry_after).not_cached()
     }
 
     /// The answer to a request beyond a limit, with the limit in fields
     /// (draft-ietf-httpapi-ratelimit-headers-10 §3, §4).
-    pub(super) fn limited(body: String, Limited { applied, too_soon }: &Limited<'_>) -> Self {
-        let mut answer = Self::throttle(body, too_soon.retry_after);
+    pub(super) fn limited(body: String, Limited { applied, retry_after }: &Limited<'_>) -> Self {
+        let answer = Self::throttle(body, *retry_after);
         let number = applied.number;
         let Some(pace) = applied.limit.pace else { return answer };
         let (quota, window) = (pace.requests(), pace.per().as_secs());
-        answer.field(RATE_LIMIT_POLICY, &format!("\"{number}\";q={quota};w={window}"));
-        answer.field(RATE_LIMIT, &format!("\"{number}\";r=0;t={}", too_soon.retry_after));
-        answer
+        let left = format!("\"{number}\";r=0;t={retry_after}");
+        let policy = format!("\"{number}\";q={quota};w={window}");
+        answer.with(RATE_LIMIT_POLICY, policy).with(RATE_LIMIT, left)
     }
 
     /// The answer to a crawler that makes room for people.
     pub(super) fn later(status: u16, body: String) -> Self {
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
-        let mut answer = Self::throttle(body, LATER_SECONDS);
-        answer.status = status;
-        answer
+        Self { status, ..Self::throttle(body, LATER_SECONDS) }
     }
 
-    fn refuse_caches(&mut self) {
-        self.field(header::CACHE_CONTROL, "no-store");
-        self.field(header::VARY, "User-Agent");
+    fn not_cached(self) -> Self {
+        self.with(header::CACHE_CONTROL, "no-store").with(header::VARY, "User-Agent")
     }
 
     /// The answer with the site's own tags for `path`.
-    pub(super) fn tagged(mut self, site: &Site, path: &[u8]) -> Self {
+    pub(super) fn tagged(self, site: &Site, path: &[u8]) -> Self {
         let content_type = self.fields.iter().find(|(name, _)| name == header::CONTENT_TYPE);
         let content_type = content_type.map(|(_, value)| value.as_bytes());
         let tags = site.tags.select(path, self.status.as_u16(), content_type);
         if let Some(tags) = tags {
-            tags.robots_tag.iter().for_each(|value| self.field(ROBOTS_TAG, value));
-            let lines = tags.x_robots_tag.iter().flatten();
-            lines.for_each(|line| self.field(X_ROBOTS_TAG, line));
+            let lines = tags.x_robots_tag.iter().flatten().map(|line| (X_ROBOTS_TAG, line));
+            let lines = tags.robots_tag.iter().map(|line| (ROBOTS_TAG, line)).chain(lines);
+            return lines.fold(self, |answer, (name, line)| answer.with(name, line));
         }
         self
     }

@@ -9,12 +9,12 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-use http::HeaderMap;
+use http::{HeaderMap, Method, header};
 use ipnet::IpNet;
 
-use crate::rules::enforce::Rulebook;
+use crate::rules::{crawlers::Catalogue, enforce::Rulebook};
 
-use super::{refusal::Refusal, request::Request};
+use super::request::{Refusal, Request};
 
 /// The longest chain of hops. A longer chain is cut on its left, the untrusted side.
 const MAX_HOPS: usize = 64;
@@ -28,7 +28,6 @@ pub(super) struct Client<'a> {
     /// Whether the address belongs to the client. A trusted proxy without a report hides its
     /// client.
     pub(super) is_own_address: bool,
-    /// Whether it used HTTPS.
     pub(super) is_https: bool,
 }
 
@@ -127,6 +126,27 @@ fn host_of(entry: &[u8]) -> Option<IpAddr> {
     parsed.ok().map(|address| address.to_canonical())
 }
 
+/// The operator of crawlers whose page led to this request, by its `Referer` (RFC 9110 §10.1.3).
+pub(super) fn referring_operator<'c>(
+    catalogue: &'c Catalogue,
+    method: &Method,
+    fields: &HeaderMap,
+    is_own: impl FnOnce(&str) -> bool,
+) -> Option<&'c str> {
+    let referer = fields.get(header::REFERER).filter(|_| method == Method::GET)?;
+    let host = host_of_page(referer.as_bytes())?;
+    let operator = catalogue.operator_of(host)?;
+    (!is_own(host)).then_some(operator)
+}
+
+/// The host of an absolute URL: `https://host:port/path`. Browsers write it in lower case.
+fn host_of_page(url: &[u8]) -> Option<&str> {
+    let rest = url.strip_prefix(b"https://").or_else(|| url.strip_prefix(b"http://"))?;
+    let end = rest.iter().position(|octet| b"/?#".contains(octet)).unwrap_or(rest.len());
+    let authority = str::from_utf8(rest.get(..end)?).ok()?;
+    authority.split(':').next().filter(|host| !host.contains('@'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,5 +208,22 @@ mod tests {
     fn a_chain_of_any_length_is_bounded() {
         let chain = vec!["10.0.0.2"; 10_000].join(",");
         assert_eq!(client("10.1.1.1", &[("x-forwarded-for", &chain)]), "10.0.0.2");
+    }
+
+    #[test]
+    fn the_host_of_a_referer() {
+        for (url, host) in [
+            ("https://www.google.com/", Some("www.google.com")),
+            ("http://chatgpt.com", Some("chatgpt.com")),
+            ("https://bing.com:443/search?q=a", Some("bing.com")),
+            ("https://bing.com?q=a/b", Some("bing.com")),
+            ("https://bing.com@evil.example/", None),
+            ("android-app://com.google.android", None),
+            ("/relative", None),
+            ("about:client", None),
+            ("", None),
+        ] {
+            assert_eq!(host_of_page(url.as_bytes()), host, "{url}");
+        }
     }
 }

@@ -17,7 +17,7 @@ impl Gate {
         if let (Reason::Grace, Some(judgement), true) =
             (decision.reason, &decision.judgement, is_own)
         {
-            self.metrics.grace(&visit.site.name, conduct::label(judgement.name));
+            self.handles.metrics.grace(&visit.site.name, conduct::label(judgement.name));
         }
         if visit.claim.primary().is_some_and(|name| name.known().is_some()) {
             visit.served.counters.count_claim(decision.standing);
@@ -26,16 +26,16 @@ impl Gate {
 
     /// Counts a request that is no violation, by hour.
     pub(super) fn count_passed(&self, visit: &Visit<'_>, decision: &Decision<'_>) {
-        if !self.sink.tally.keeps_rollups {
+        if !self.handles.sink.tally.keeps_rollups {
             return;
         }
         let (site, now) = (visit.site.name.as_str(), visit.now());
         if !visit.is_of_person(decision) {
-            return self.sink.tally.count(now, &series::of_passed(visit, decision));
+            return self.handles.sink.tally.count(now, &series::of_passed(visit, decision));
         }
-        self.sink.tally.count_person(&visit.served.people, site, now);
+        self.handles.sink.tally.count_person(&visit.served.people, site, now);
         if let Some(operator) = visit.referrer() {
-            self.sink.tally.count_referral(now, site, operator);
+            self.handles.sink.tally.count_referral(now, site, operator);
         }
     }
 
@@ -44,7 +44,7 @@ impl Gate {
         if !visit.is_of_person(decision) {
             let label = conduct::label(visit.counted_name(decision));
             let counted = (decision.standing.outcome, decision.action);
-            visit.served.count_crawler(&visit.site.name, label, counted, &self.metrics);
+            visit.served.count_crawler(&visit.site.name, label, counted, &self.handles.metrics);
         }
     }
 }

@@ -87,11 +87,14 @@ impl Forwarding {
 /// Whether CGI gives a name with odd characters the same variable as a field that Beadle judges,
 /// sets or removes.
 fn is_double(name: &str) -> bool {
+    is_ours(name.as_bytes(), |octet| if octet.is_ascii_alphanumeric() { octet } else { b'-' })
+}
+
+/// Whether Beadle judges, sets or removes the field with this name, of which each octet stands for another.
+fn is_ours(name: &[u8], octet: impl Fn(u8) -> u8) -> bool {
     let mut plain = [0; LONGEST_DOUBLE];
     let Some(plain) = plain.get_mut(..name.len()) else { return false };
-    for (to, from) in plain.iter_mut().zip(name.bytes()) {
-        *to = if from.is_ascii_alphanumeric() { from } else { b'-' };
-    }
+    plain.iter_mut().zip(name).for_each(|(to, from)| *to = octet(*from));
     std::str::from_utf8(plain).is_ok_and(|plain| OWN.contains(&plain) || is_report(plain))
 }
 
@@ -134,12 +137,8 @@ fn options(fields: &HeaderMap) -> impl Iterator<Item = &[u8]> {
 /// Whether `Connection` can't remove the field with this name. `Transfer-Encoding` belongs to the
 /// connection.
 fn is_protected(name: &[u8]) -> bool {
-    let mut lower = [0; LONGEST_DOUBLE];
-    let Some(lower) = lower.get_mut(..name.len()) else { return false };
-    lower.copy_from_slice(name);
-    lower.make_ascii_lowercase();
-    std::str::from_utf8(lower)
-        .is_ok_and(|name| name != "transfer-encoding" && (OWN.contains(&name) || is_report(name)))
+    let is_transfer_encoding = name.eq_ignore_ascii_case(b"transfer-encoding");
+    !is_transfer_encoding && is_ours(name, |octet| octet.to_ascii_lowercase())
 }
 
 #[cfg(test)]

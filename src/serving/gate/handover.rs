@@ -27,7 +27,6 @@ const MOST_OCTETS: usize = 4 << 20;
 
 const DIGITS: usize = 32;
 
-/// The refusals that may be fetched.
 #[derive(Debug, Default)]
 pub(super) struct Handovers(Mutex<Table>);
 
@@ -53,17 +52,12 @@ impl Refused {
 
 impl Handovers {
     /// Keeps a refusal. Returns its mark; `None` without random numbers.
-    pub(super) fn keep(
-        &self,
-        answer: &Answer,
-        target: &[u8],
-        now: Duration,
-    ) -> Option<HeaderValue> {
+    pub(super) fn keep(&self, answer: &Answer, target: &[u8], at: Duration) -> Option<HeaderValue> {
         let mut octets = [0; DIGITS / 2];
         getrandom::fill(&mut octets).ok()?;
         let mark = u128::from_be_bytes(octets);
         let refused = Refused { answer: answer.clone(), target: target.into() };
-        self.0.lock().insert(mark, refused, now);
+        self.0.lock().insert(mark, refused, at);
         HeaderValue::try_from(format!("{mark:0DIGITS$x}")).ok()
     }
 

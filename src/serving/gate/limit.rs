@@ -14,8 +14,8 @@ use crate::{
 
 use super::{
     Gate,
+    passage::{NoRoom, Room},
     request::Answering,
-    room::{NoRoom, Room},
     visit::Visit,
 };
 
@@ -41,7 +41,8 @@ impl Gate {
             let decision = self.without_room(visit, decision, &no_room);
             return (Weighed { decision, early: None, hop: None }, Err(no_room));
         }
-        let mut weighed = self.conduct.weigh(visit.sighting(), decision, visit, &self.metrics);
+        let mut weighed =
+            self.handles.conduct.weigh(visit.sighting(), decision, visit, &self.handles.metrics);
         if refuses(weighed.decision.action) {
             return (weighed, Ok(Room::default()));
         }
@@ -90,7 +91,6 @@ impl Gate {
         }
     }
 
-    /// The places of a request under limits of the operator.
     fn find_places<'a>(
         &self,
         visit: &'a Visit<'_>,
@@ -107,16 +107,19 @@ impl Gate {
             (_, Answering::Past) => Turn::Later,
             _ => Turn::Now,
         };
-        let places = self.conduct.reserve(visit.site, visit.client.address, limits, turn, now());
+        let places =
+            self.handles.conduct.reserve(visit.site, visit.client.address, limits, turn, now());
         let places = places.map_err(NoRoom::Limit)?;
-        if let (true, Answering::Beadle, Some(waiting)) = (places.is_early(), answering, waiting) {
-            *waiting = self.conduct.wait(visit.site, &places, now()).map_err(NoRoom::Limit)?;
+        if let (false, Answering::Beadle, Some(waiting)) =
+            (places.time_to_turn.is_zero(), answering, waiting)
+        {
+            *waiting =
+                self.handles.conduct.wait(visit.site, &places, now()).map_err(NoRoom::Limit)?;
             return Err(NoRoom::Waits);
         }
         Ok(Some(places))
     }
 
-    /// Counts a request against the limits of the operator.
     fn count_in<'a>(
         &self,
         visit: &Visit<'_>,
@@ -124,7 +127,7 @@ impl Gate {
         stay: Option<Stay>,
     ) -> Result<Room, NoRoom<'a>> {
         let Some(places) = places else { return Ok(Room { seats: Vec::new(), stay }) };
-        let counted = self.conduct.count(places, visit.moment().steady);
+        let counted = self.handles.conduct.count(places, visit.moment().steady);
         let (seats, logged) = counted.map_err(NoRoom::Limit)?;
         if let Some(limited) = logged {
             self.count_limited(visit, &limited);
@@ -152,13 +155,13 @@ impl Gate {
     fn count_limited(&self, visit: &Visit<'_>, limited: &Limited<'_>) {
         let label = conduct::label(limited.applied.name);
         let mode: PaceMode = limited.applied.limit.mode;
-        self.metrics.limited(&visit.site.name, label, mode.as_str());
+        self.handles.metrics.limited(&visit.site.name, label, mode.as_str());
     }
 
     fn report(&self, visit: &Visit<'_>, decision: &Decision<'_>, put_off: PutOff) {
         let site = &visit.site.name;
         let label = conduct::label(visit.counted_name(decision));
-        self.metrics.put_off(site, label);
+        self.handles.metrics.put_off(site, label);
         if put_off.is_first {
             let Load { limit, people, crawlers, .. } = put_off.load;
             tracing::info!(

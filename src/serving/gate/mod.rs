@@ -16,36 +16,27 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use arc_swap::ArcSwap;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, HeaderValue, Method};
 use ipnet::IpNet;
 
 use crate::{
-    base::metrics::Metrics,
-    clients::{
-        conduct::{self, Conduct, Fetches, Waiting, Weighed},
-        evidence::OwnRequests,
-    },
+    clients::conduct::{self, Fetches, Waiting, Weighed},
     records::{
         tally::{Claimant, Detail},
-        violations::{Record, Sink},
+        violations::Record,
     },
     rules::{
         crawlers::Outcome,
         enforce::{Action, Judgement, Moment, Reason, TagFields},
         policy::{AccessFormat, Policy},
     },
-    state::publication::{AskedHosts, Handles, Snapshot},
+    state::publication::{Handles, Snapshot},
 };
 
 mod access; // a request in the access log
-mod account; // a decision for the access log
-mod admission; // the one form of a message
+mod admission; // the one form of a message and of its target
 mod answer; // an answer of Beadle's own
-mod broken; // the broken part of robots.txt
-mod claims; // the claim of a request, cached
 mod client; // the client of a request
-mod content_usage; // what a response says about use
 mod counting; // a decision in the counts and metrics
 mod fields; // the fields that go on to the origin
 mod handover; // refusals that a server in front fetches
@@ -55,59 +46,43 @@ mod own; // requests that Beadle sends itself
 mod page; // texts for refused clients
 mod passage; // a request from the gate to its response
 mod past; // requests of the past
-mod privacy; // addresses in records
 mod record; // rows for the store
-mod referrer; // the page that led a person here
-mod refusal; // reasons to refuse before judging
-mod request; // a request as data
-mod room; // what a request takes of the origin
+mod request; // a request as data, and why it is refused before judging
+mod response; // what a response says about use, and its tags
 mod series; // a request in the counts by hour
-mod tags; // the tags of a response
-mod target; // the octets of a target
 #[cfg(test)]
 mod tests;
 mod visit; // one request at its site
 
 pub use self::{
     access::Served,
-    admission::{Admission, admit, one_length},
+    admission::{Admission, BadTarget, admit, encoded, one_length, received_target},
     answer::Answer,
-    claims::keep_claims,
     client::is_trusted,
-    content_usage::Replaced,
     fields::Forwarding,
     handover::REFUSAL_MARK,
     location::{plain_destination, renamed},
     passage::{Passage, Reception},
     past::{Counted, Past},
     record::robots_read,
-    refusal::Refusal,
-    request::Request,
-    target::{BadTarget, encoded, received_target},
-    visit::Visit,
+    request::{Refusal, Request},
+    response::Replaced,
+    visit::{Visit, keep_claims},
 };
 use self::{
-    account::Account,
-    broken::Broken,
     client::Client,
     handover::Handovers,
-    passage::ServedAt,
-    record::Recorder,
+    passage::{Account, NoRoom, Room, ServedAt},
+    record::{Broken, Recorder},
     request::Answering,
-    room::{NoRoom, Room},
+    response::tag_fields,
     visit::Examination,
 };
 
 /// The decisions about requests, over the published state.
 #[derive(Debug)]
 pub struct Gate {
-    published: Arc<ArcSwap<Snapshot>>,
-    conduct: Arc<Conduct>,
-    sink: Arc<Sink>,
-    metrics: Arc<Metrics>,
-    /// Hosts below wildcards whose robots.txt a client asked for.
-    asked: AskedHosts,
-    own_requests: Arc<OwnRequests>,
+    handles: Handles,
     trusted: Vec<IpNet>,
     recorder: Recorder,
     /// `None` where no server fetches refusals.
@@ -120,12 +95,7 @@ impl Gate {
     /// A gate over the published state, with the settings of `policy` that need a restart.
     pub fn new(handles: &Handles, policy: &Policy) -> Self {
         Self {
-            published: Arc::clone(&handles.published),
-            conduct: Arc::clone(&handles.conduct),
-            sink: Arc::clone(&handles.sink),
-            metrics: Arc::clone(&handles.metrics),
-            asked: handles.asked.clone(),
-            own_requests: Arc::clone(&handles.own_requests),
+            handles: handles.clone(),
             trusted: policy.server.trusted_proxies.clone(),
             recorder: Recorder::new(&policy.violations),
             handovers: policy
@@ -167,12 +137,7 @@ impl Gate {
     }
 
     /// Keeps a refusal for the server that asked, which may fetch it with this mark.
-    pub fn hand_over(
-        &self,
-        answer: &Answer,
-        target: &[u8],
-        moment: Moment,
-    ) -> Option<http::HeaderValue> {
+    pub fn hand_over(&self, answer: &Answer, target: &[u8], moment: Moment) -> Option<HeaderValue> {
         self.handovers.as_ref()?.keep(answer, target, moment.steady)
     }
 
@@ -218,7 +183,8 @@ impl Gate {
         let (hop, action) = (weighed.hop.take(), weighed.decision.action);
         let (answer, record) = match (&weighed.decision.judgement, action) {
             _ if weighed.decision.reason.is_limit() => {
-                self.sink.tally.count(visit.now(), &series::of_limited(&visit, &weighed.decision));
+                let key = series::of_limited(&visit, &weighed.decision);
+                self.handles.sink.tally.count(visit.now(), &key);
                 (None, None)
             }
             (Some(judgement), Action::Log | Action::Throttle | Action::Block) => {
@@ -262,7 +228,7 @@ impl Gate {
         let client = Client::of(request, &self.trusted)?.with_port(request, &published.rulebook);
         let (number, _) =
             published.rulebook.site(client.host.as_deref()).ok_or(Refusal::UnknownHost)?;
-        Visit::new(request, client, published, number, &self.conduct, at)
+        Visit::new(request, client, published, number, &self.handles.conduct, at)
             .ok_or(Refusal::UnknownHost)
     }
 
@@ -301,12 +267,12 @@ impl Gate {
 
     /// The present published state.
     pub fn published(&self) -> Arc<Snapshot> {
-        self.published.load_full()
+        self.handles.published.load_full()
     }
 
     /// The reception of a request that Beadle does not judge.
     pub fn refuse(&self, refusal: Refusal) -> Reception {
-        self.metrics.refusal(refusal.code());
+        self.handles.metrics.refusal(refusal.code());
         let passage = Passage { refusal: Some(refusal), ..Passage::default() };
         Reception { passage, ..Reception::answered(Answer::refusal(refusal)) }
     }
@@ -319,7 +285,8 @@ impl Gate {
             Err(refusal) => return self.refuse(refusal),
         };
         // A default site takes any name at its own listeners, but leads nobody to one.
-        let is_ours = |host: &&str| self.published.load().rulebook.site_of_host(host).is_some();
+        let is_ours =
+            |host: &&str| self.handles.published.load().rulebook.site_of_host(host).is_some();
         match host.as_deref().filter(is_ours) {
             Some(host) => Reception::answered(Answer::to_https(request, host)),
             None => self.refuse(Refusal::UnknownHost),
@@ -343,12 +310,12 @@ impl Gate {
                 stay.head(status, moment.steady);
             }
             if let Some(hop) = hop.take() {
-                self.conduct.responded(hop, status, || moment);
+                self.handles.conduct.responded(hop, status, || moment);
             }
         }
         let (site, served) = passage.site()?;
         let count_cut = || served.counters.count_cut_tags();
-        tags::of_response(site, target, status, fields, &self.metrics, count_cut)
+        tag_fields(site, target, status, fields, &self.handles.metrics, count_cut)
     }
 
     /// Counts and records a request with the status of its response; 0 is no response.
@@ -359,7 +326,7 @@ impl Gate {
         }
         if let Some(mut record) = passage.record.take() {
             record.violation.status = status;
-            self.sink.record(*record);
+            self.handles.sink.record(*record);
         }
     }
 
@@ -367,10 +334,10 @@ impl Gate {
     fn robots_txt(&self, visit: &Visit<'_>) -> Answer {
         let site = visit.site;
         self.note_fetch(visit).into_iter().for_each(|fetches| {
-            self.sink.note(self.recorder.fetch(fetches, visit.now()));
+            self.handles.sink.note(self.recorder.fetch(fetches, visit.now()));
         });
         if let Some(host) = visit.host_of_origin() {
-            self.asked.push(host);
+            self.handles.asked.push(host);
         }
         Answer::robots_txt(visit.request, (site, visit.own_host()), visit.moment())
             .tagged(site, b"/robots.txt")
@@ -387,7 +354,7 @@ impl Gate {
         let noted = names.flat_map(|name| {
             let standing = visit.standing_as_reader(name)?;
             let reader = visit.reader(name, standing.outcome);
-            Some(self.conduct.fetched(site, name, reader, visit.now()))
+            Some(self.handles.conduct.fetched(site, name, reader, visit.now()))
         });
         noted.flatten().collect()
     }
@@ -402,23 +369,13 @@ impl Gate {
     ) -> (Option<Answer>, Option<Box<Record>>) {
         let (site, decision) = (visit.site, &weighed.decision);
         let (reason, action) = (decision.reason, decision.action);
-        let label = conduct::label(judgement.name);
+        let (name, label) = (&site.name, conduct::label(judgement.name));
+        let (why, what, metrics) = (reason.as_str(), action.as_str(), &self.handles.metrics);
         match (reason, Claimant::of(decision.standing.outcome.as_str())) {
-            (Reason::Form, Claimant::Crawler) => {
-                self.metrics.other_form(&site.name, label, action.as_str());
-            }
+            (Reason::Form, Claimant::Crawler) => metrics.other_form(name, label, what),
             (Reason::Form, Claimant::Impostor) => {}
-            (_, Claimant::Crawler) => {
-                self.metrics.violation(&site.name, label, reason.as_str(), action.as_str());
-            }
-            (_, Claimant::Impostor) => {
-                self.metrics.impostor_violation(
-                    &site.name,
-                    label,
-                    reason.as_str(),
-                    action.as_str(),
-                );
-            }
+            (_, Claimant::Crawler) => metrics.violation(name, label, why, what),
+            (_, Claimant::Impostor) => metrics.impostor_violation(name, label, why, what),
         }
         let broken = Broken::of(site, judgement, weighed);
         let key = series::of_violation(visit, decision, judgement, &broken);
@@ -431,12 +388,12 @@ impl Gate {
             }
             (Action::Throttle, Some(early)) => {
                 let text = page::notice(visit, judgement, early, &id);
-                Some(Answer::throttle(text, early.too_soon.retry_after))
+                Some(Answer::throttle(text, early.retry_after))
             }
             _ => None,
         };
         let answer = answer.map(|answer| answer.tagged(site, visit.target.letter()));
-        let record = match self.sink.tally.admit(visit.now(), &key, places) {
+        let record = match self.handles.sink.tally.admit(visit.now(), &key, places) {
             Detail::Folded => None,
             Detail::Recorded(tallied) => {
                 let violation = self.recorder.violation(id, visit, weighed, judgement, &broken);

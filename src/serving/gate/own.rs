@@ -24,11 +24,10 @@ use super::{
 };
 
 impl Gate {
-    /// Whether a request has a mark of Beadle's own.
     pub(super) fn is_own(&self, request: &Request<'_>, moment: Moment) -> bool {
         let Some(mark) = request.fields.get(MARK) else { return false };
         let user_agent = request.user_agent().unwrap_or_default();
-        self.own_requests.takes(mark.as_bytes(), &user_agent, moment.now)
+        self.handles.own_requests.takes(mark.as_bytes(), &user_agent, moment.now)
     }
 
     /// Whether a request of Beadle's own to a public address would be refused.
@@ -54,7 +53,6 @@ impl Gate {
         visit.is_ok_and(|visit| visit.decide().action == Action::Block)
     }
 
-    /// The answer to a request of Beadle's own.
     pub(super) fn answer_own(
         &self,
         visit: &Visit<'_>,

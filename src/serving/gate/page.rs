@@ -103,15 +103,14 @@ pub(super) fn notice(
     if early.pace.edition != visit.site.edition().id() {
         robots_txt.push_str(" as it was before");
     }
-    let seconds = early.too_soon.retry_after;
+    let seconds = early.retry_after;
     notice_text(name_in_words(judgement, ""), &early.pace, &robots_txt, seconds, id)
 }
 
 /// The notice for a crawler beyond a limit of the operator.
-pub(super) fn limit(Limited { applied, too_soon }: &Limited<'_>) -> String {
+pub(super) fn limit(Limited { applied, retry_after: seconds }: &Limited<'_>) -> String {
     let name = applied.name.map_or_else(|| nameless(""), Name::as_str);
     let name = escape::bounded(name.as_bytes(), MOST_SHOWN);
-    let seconds = too_soon.retry_after;
     format!(
         "{name} comes too fast.\n\nThis site takes {} (limit {}).\n\nCome back in {seconds} s.\n",
         applied.limit, applied.number

@@ -1,24 +1,27 @@
-//! The passage of a request, from the gate to the end of its response.
+//! The passage of a request, from the gate to the end of its response, with the decision that the access log
+//! keeps of it, and its room at the origin.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use http::HeaderMap;
+use jiff::Timestamp;
 
 use crate::{
-    clients::conduct::{Hop, Seat, Stay, Waiting},
+    clients::conduct::{Hop, Limited, PutOff, Seat, Stay, Waiting, Weighed},
     records::violations::Record,
     rules::{
-        crawlers::Class,
-        enforce::{self, Action},
+        crawlers::{Class, Name},
+        enforce::{self, Action, Reason},
     },
     state::publication::{ServedSite, Snapshot},
 };
 
 use super::{
-    account::Account,
     answer::Answer,
-    content_usage::{self, Replaced},
-    refusal::Refusal,
+    page,
+    request::Refusal,
+    response::{Replaced, use_fields},
+    visit::Visit,
 };
 
 /// The outcome of a request at the gate.
@@ -101,29 +104,85 @@ impl Passage {
         self.site().map(|(_, served)| served)
     }
 
-    /// Notes that the origin switched to another protocol, by the steady clock.
-    pub fn switched(&mut self, now: Duration) {
+    /// Notes the status of the origin's response, 504 for none, by the steady clock.
+    pub fn note_head(&mut self, status: u16, now: Duration) {
         if let Some(stay) = &mut self.stay {
-            stay.head(101, now);
-        }
-    }
-
-    /// Notes that the origin gave no response, by the steady clock.
-    pub fn failed(&mut self, now: Duration) {
-        if let Some(stay) = &mut self.stay {
-            stay.failed(now);
+            stay.head(status, now);
         }
     }
 
     /// The fields of the origin's final response that say what it may be used for.
     pub fn usage(&self, target: &[u8], status: u16, fields: &HeaderMap) -> Replaced {
         let site = self.site().map(|(site, _)| site);
-        site.map(|site| content_usage::of_response(site, target, status, fields))
-            .unwrap_or_default()
+        site.map(|site| use_fields(site, target, status, fields)).unwrap_or_default()
     }
 
     pub(super) fn site(&self) -> Option<(&enforce::Site, &ServedSite)> {
         let site = self.site.as_ref()?;
         site.published.site(site.number)
+    }
+}
+
+/// The part of a decision that is logged.
+#[derive(Debug)]
+pub(super) struct Account {
+    pub(super) time: Timestamp,
+    pub(super) client: IpAddr,
+    pub(super) product_token: Option<Box<str>>,
+    pub(super) standing: &'static str,
+    pub(super) verdict: &'static str,
+    pub(super) reason: &'static str,
+}
+
+impl Account {
+    pub(super) fn of(visit: &Visit<'_>, weighed: &Weighed<'_>) -> Self {
+        let decision = &weighed.decision;
+        let judged = decision.judgement.and_then(|judgement| judgement.name);
+        let name = judged.or_else(|| visit.claim.primary());
+        Self {
+            time: visit.now(),
+            client: visit.client.address,
+            product_token: name.map(Name::as_str).map(Box::from),
+            standing: decision.standing.outcome.as_str(),
+            verdict: decision.access.as_str(),
+            reason: decision.reason.as_str(),
+        }
+    }
+}
+
+/// What a request takes of the origin; free again on drop.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    pub(super) seats: Vec<Seat>,
+    pub(super) stay: Option<Stay>,
+}
+
+/// Why there is no room for a request.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NoRoom<'a> {
+    /// It is beyond a limit of the operator.
+    Limit(Limited<'a>),
+    /// It has to come back later.
+    PutOff(PutOff),
+    /// It waits. Nothing of it counts.
+    Waits,
+}
+
+impl NoRoom<'_> {
+    /// The answer; none to a request that waits.
+    pub(super) fn answer(&self, visit: &Visit<'_>) -> Option<Answer> {
+        let rules = visit.site.enforcement.people_first.as_ref();
+        match self {
+            Self::Limit(one) => Some(Answer::limited(page::limit(one), one)),
+            Self::PutOff(_) => Some(Answer::later(rules?.status, page::later(visit))),
+            Self::Waits => None,
+        }
+    }
+
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Self::Limit(_) => Reason::Limit,
+            Self::PutOff(_) | Self::Waits => Reason::PeopleFirst,
+        }
     }
 }

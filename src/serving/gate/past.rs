@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-use super::{Gate, Refusal, Request, broken::Broken, request::Answering, series};
+use super::{Gate, Refusal, Request, record::Broken, request::Answering, series};
 
 /// A past request, judged.
 pub struct Past<'a> {
@@ -70,7 +70,7 @@ impl Gate {
         status: u16,
         take: impl FnOnce(Past<'_>) -> T,
     ) -> Result<Option<T>, Refusal> {
-        let published = self.published.load();
+        let published = self.handles.published.load();
         let visit = self.imagine(&published, request, moment)?;
         if request.is_about_server() {
             return Ok(None);
@@ -80,7 +80,7 @@ impl Gate {
         let waiting = &mut Waiting::default();
         let (mut weighed, _) = self.weigh(&visit, decision, Answering::Past, waiting);
         if let Some(hop) = weighed.hop.take() {
-            self.conduct.responded(hop, status, || moment);
+            self.handles.conduct.responded(hop, status, || moment);
         }
         let decision = &weighed.decision;
         let (action, reason) = (decision.action, decision.reason);

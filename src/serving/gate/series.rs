@@ -8,7 +8,10 @@ use crate::{
     },
 };
 
-use super::{broken::Broken, record::read_state, visit::Visit};
+use super::{
+    record::{Broken, read_state},
+    visit::Visit,
+};
 
 /// The series of a request that is no violation.
 pub(super) fn of_passed<'a>(visit: &'a Visit<'_>, decision: &Decision<'a>) -> SeriesKey<'a> {

@@ -15,16 +15,20 @@ use crate::{
         signature::{Message, Scheme},
     },
     rules::{
-        crawlers::{Claim, Class, Crawler, Name, Outcome, Purpose, Standing},
+        crawlers::{Claim, Class, Crawler, Name, Outcome, Purpose, Recent, Standing},
         enforce::{
-            self, AppliedLimit, Case, Decision, Knowledge, KnownEditions, Moment, Rung, Site,
+            self, AppliedLimit, Case, Decision, Knowledge, KnownEditions, Moment, Rulebook, Rung,
+            Site,
         },
         policy::Source,
     },
     state::publication::{ServedSite, Snapshot},
 };
 
-use super::{claims, client::Client, referrer, request::Request};
+use super::{
+    client::{Client, referring_operator},
+    request::Request,
+};
 
 /// One request at its site. It looks up knowledge about its client once, when a rule needs it.
 pub struct Visit<'a> {
@@ -80,7 +84,7 @@ impl<'a> Visit<'a> {
     ) -> Option<Self> {
         let (site, served) = published.site(number)?;
         Some(Self {
-            claim: claims::claim(&published.rulebook, site, request),
+            claim: claim(&published.rulebook, site, request),
             target: Target::read_by(request.target, site.reading_of(request.target)),
             request,
             site,
@@ -174,14 +178,13 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The operator of crawlers whose page led here.
     pub(super) fn referrer(&self) -> Option<&str> {
         let rulebook = &self.published.rulebook;
         let is_own = |host: &str| {
             let (own, site) = (self.client.host.as_deref(), rulebook.site_of_host(host));
             own == Some(host) || site.is_some_and(|(number, _)| number == self.number)
         };
-        referrer::operator(rulebook.catalogue(), self.request.method, self.request.fields, is_own)
+        referring_operator(rulebook.catalogue(), self.request.method, self.request.fields, is_own)
     }
 
     /// The requested host, if the site names it.
@@ -260,16 +263,27 @@ impl Knowledge for Visit<'_> {
         }
     }
 
-    fn known_editions(
-        &self,
-        name: Name<'_>,
-        standing: Standing,
-        start: Timestamp,
-    ) -> KnownEditions {
-        self.readings(name, standing.outcome).known_editions(start)
+    fn known_editions(&self, name: Name<'_>, standing: Standing, from: Timestamp) -> KnownEditions {
+        self.readings(name, standing.outcome).known_editions(from)
     }
 
     fn may_miss_editions(&self) -> bool {
         self.conduct.excuses(self.moment)
     }
+}
+
+thread_local! {
+    /// The claims of recent User-Agents.
+    static RECENT: RefCell<Recent> = RefCell::default();
+}
+
+/// Makes this thread keep the claims of `places` recent User-Agents.
+pub fn keep_claims(places: usize) {
+    RECENT.set(Recent::of(places));
+}
+
+/// The claim of all `User-Agent` lines of a request.
+fn claim<'a>(rulebook: &'a Rulebook, site: &'a Site, request: &Request<'a>) -> Claim<'a> {
+    let lines = || request.user_agents();
+    RECENT.with_borrow_mut(|recent| recent.identify_all(rulebook.catalogue(), lines, &site.names))
 }

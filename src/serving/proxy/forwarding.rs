@@ -21,7 +21,7 @@ use crate::{
     state::publication::{Attempts, Fault},
 };
 
-use super::{silence::Silence, upgrade};
+use super::upgrade::{self, Silence};
 
 /// The state of one request through the phases.
 #[derive(Debug)]
@@ -48,7 +48,6 @@ impl Drop for InFlight {
 }
 
 impl Exchange {
-    /// Begins a request, and counts it.
     pub(super) fn begin(metrics: &Metrics, course: Option<Course>) -> Self {
         metrics.in_flight.inc();
         Self {
@@ -119,12 +118,7 @@ impl Exchange {
 
     /// Notes that the origin of the present attempt failed. Returns whether another one may get the
     /// request.
-    pub(super) fn attempt_failed(
-        &mut self,
-        fault: Fault,
-        now: Duration,
-        metrics: &Metrics,
-    ) -> bool {
+    pub(super) fn note_failed(&mut self, fault: Fault, now: Duration, metrics: &Metrics) -> bool {
         let Self { passage, attempts, .. } = self;
         let served = passage.served();
         served.is_some_and(|site| attempts.failed(&site.servers, fault, now, metrics))
@@ -154,7 +148,7 @@ impl Exchange {
         }
         let is_timeout =
             is_late || is_silent || matches!(error.etype(), ReadTimedout | WriteTimedout);
-        self.attempt_failed(Fault::Response, now, metrics) && may_repeat && !is_timeout
+        self.note_failed(Fault::Response, now, metrics) && may_repeat && !is_timeout
     }
 
     /// Notes that a tunnel or a stream of events begins.

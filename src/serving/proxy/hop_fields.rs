@@ -20,9 +20,7 @@ const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto
 pub(super) struct ClientSide {
     pub(super) peer: IpAddr,
     pub(super) is_tls: bool,
-    /// The rules for its fields.
     pub(super) forwarding: gate::Forwarding,
-    /// Whether the origin gets `Via`.
     pub(super) via: bool,
 }
 

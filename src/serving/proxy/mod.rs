@@ -25,7 +25,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{StatusCode, Version, header};
 use pingora::{
-    Error, ErrorType,
+    Error, ErrorType, Result,
     http::ResponseHeader,
     proxy::{FailToProxy, ProxyHttp, Session},
     upstreams::peer::HttpPeer,
@@ -49,14 +49,11 @@ use self::{
     session::{is_tls, peer, request, status_of},
 };
 
-mod failure; // errors without the octets of messages
 mod forwarding; // a request on its way to an origin
 mod hop_fields; // header fields of one hop
-mod send; // answers and tags written to the client
 mod server; // listeners, start and drain
 mod session; // what a session says about its request
-mod silence; // how long a tunnel or a stream may be silent
-mod upgrade; // connections that switch protocols
+mod upgrade; // connections that switch protocols, and how long they may be silent
 
 /// The proxy, with everything that its requests share.
 #[derive(Debug)]
@@ -69,7 +66,7 @@ pub struct Proxy {
     challenges: Arc<Challenges>,
     connections: Arc<edge::Connections>,
     /// The requests at origins.
-    guests: Arc<edge::Guests>,
+    guests: edge::Guests,
     /// The time of the last warning about a failing origin, in seconds.
     warned_at: AtomicI64,
     /// The failures since then that were not logged.
@@ -155,7 +152,7 @@ impl Proxy {
         let now = self.clock.moment().now.as_second();
         if self.warned_at.swap(now, Ordering::Relaxed) != now {
             let origin = exchange.passage.served().map(|site| site.backend.urls());
-            let error = escape::bounded(failure::text(error).as_bytes(), 300);
+            let error = escape::bounded(session::error_text(error).as_bytes(), 300);
             let unlogged = self.unlogged.swap(0, Ordering::Relaxed);
             tracing::warn!(origin, status, error, unlogged, "{fault}");
         } else {
@@ -164,7 +161,7 @@ impl Proxy {
     }
 
     /// Prepares the request for the origin. Its judged target stays unchanged.
-    fn forward(&self, session: &mut Session, exchange: &Exchange) -> pingora::Result<()> {
+    fn forward(&self, session: &mut Session, exchange: &Exchange) -> Result<()> {
         let peer = peer(session);
         let backend = exchange.passage.served().map(|site| &site.backend);
         let forwarding = gate::Forwarding {
@@ -207,11 +204,7 @@ impl ProxyHttp for Proxy {
         Exchange::begin(&self.metrics, course)
     }
 
-    async fn request_filter(
-        &self,
-        session: &mut Session,
-        exchange: &mut Exchange,
-    ) -> pingora::Result<bool> {
+    async fn request_filter(&self, session: &mut Session, exchange: &mut Exchange) -> Result<bool> {
         session::set_limits(session, &self.settings.timeouts);
         self.close_if_draining(session);
         let mut reception = self.receive(session);
@@ -225,7 +218,7 @@ impl ProxyHttp for Proxy {
         match answer {
             Some(answer) => {
                 let now = self.clock.moment().now;
-                send::answer(session, answer, now).await.map(|()| true)
+                session::answer(session, answer, now).await.map(|()| true)
             }
             None => self.forward(session, exchange).map(|()| false),
         }
@@ -235,7 +228,7 @@ impl ProxyHttp for Proxy {
         &self,
         session: &mut Session,
         exchange: &mut Exchange,
-    ) -> pingora::Result<Box<HttpPeer>> {
+    ) -> Result<Box<HttpPeer>> {
         let now = || self.clock.moment().steady;
         let mut peer = exchange.peer(session.req_header(), now)?;
         peer.options.idle_timeout.get_or_insert(self.settings.timeouts.origin_keepalive);
@@ -248,7 +241,7 @@ impl ProxyHttp for Proxy {
         body: &mut Option<Bytes>,
         is_last: bool,
         exchange: &mut Exchange,
-    ) -> pingora::Result<()> {
+    ) -> Result<()> {
         // pingora writes an empty part as a last chunk, and the last chunk again behind it. The origin
         // takes the second one for the next request, and somebody else gets its answer.
         if is_last && body.as_ref().is_some_and(Bytes::is_empty) {
@@ -267,7 +260,7 @@ impl ProxyHttp for Proxy {
         session: &mut Session,
         response: &mut ResponseHeader,
         exchange: &mut Exchange,
-    ) -> pingora::Result<()> {
+    ) -> Result<()> {
         hop_fields::set_framing(response)?;
         // A proxy answers with its own version (RFC 9110 §2.5).
         if response.version == Version::HTTP_10 {
@@ -283,7 +276,7 @@ impl ProxyHttp for Proxy {
                 phase.switch(self.connections.draining());
             }
             exchange.begin_tunnel();
-            exchange.passage.switched(self.clock.moment().steady);
+            exchange.passage.note_head(101, self.clock.moment().steady);
             exchange.note_response(&self.metrics);
             // The limit of silence is for both directions.
             session.set_read_timeout(None);
@@ -324,9 +317,9 @@ impl ProxyHttp for Proxy {
         let moment = || self.clock.moment();
         let passage = &mut exchange.passage;
         let usage = passage.usage(target, status, &response.headers);
-        send::set_usage(response, usage)?;
+        session::set_usage(response, usage)?;
         match self.gate.response(passage, target, status, &response.headers, moment) {
-            Some(tags) => send::set_tags(response, &tags),
+            Some(tags) => session::set_tags(response, &tags),
             None => Ok(()),
         }
     }
@@ -340,7 +333,7 @@ impl ProxyHttp for Proxy {
     ) -> Box<Error> {
         // The origin has nothing of the request.
         let now = self.clock.moment().steady;
-        error.set_retry(exchange.attempt_failed(Fault::Connection, now, &self.metrics));
+        error.set_retry(exchange.note_failed(Fault::Connection, now, &self.metrics));
         error
     }
 
@@ -375,7 +368,7 @@ impl ProxyHttp for Proxy {
             Some(phase) if phase.refusal().is_some() => phase.refusal().unwrap_or(400),
             Some(phase) if phase.wait.is_late() => 504,
             _ if exchange.is_silent(error) => 504,
-            _ => send::failure_status(error),
+            _ => session::failure_status(error),
         };
         if let Some(answered) = status_of(session) {
             let is_tunnel = answered == StatusCode::SWITCHING_PROTOCOLS;
@@ -391,7 +384,7 @@ impl ProxyHttp for Proxy {
             if let Some(site) = exchange.passage.served() {
                 site.count_origin_failure(moment.now);
             }
-            exchange.passage.failed(moment.steady);
+            exchange.passage.note_head(504, moment.steady);
             self.warn_of_origin(exchange, status, error, "the origin gave no response");
         }
         if status > 0 {
@@ -406,24 +399,19 @@ impl ProxyHttp for Proxy {
                         }
                         _ => Answer::origin_failure(status),
                     };
-                    send::answer(session, answer, moment.now).await
+                    session::answer(session, answer, moment.now).await
                 }
                 None => session.respond_error(status).await,
             };
             if let Err(error) = sent {
-                let error = failure::text(&error);
+                let error = session::error_text(&error);
                 tracing::debug!(error, "the answer to a failed request could not be sent");
             }
         }
         FailToProxy { error_code: status, can_reuse_downstream: false }
     }
 
-    async fn logging(
-        &self,
-        session: &mut Session,
-        _error: Option<&Error>,
-        exchange: &mut Exchange,
-    ) {
+    async fn logging(&self, session: &mut Session, _: Option<&Error>, exchange: &mut Exchange) {
         let status = status_of(session).map_or(0, |status| status.as_u16());
         if let (Some(log), Some(course)) = (&self.access_log, exchange.course) {
             log.served(session, &exchange.passage, &request(session), (status, course));

@@ -22,7 +22,7 @@ use tokio::{sync::watch, task::JoinHandle, time::timeout};
 use crate::{
     base::{connections::Threads, diagnostic::Diagnostic, metrics::Metrics},
     outside::tls::Certificates,
-    rules::policy,
+    rules::policy::{self, Listener},
     serving::edge::{Connections, Edge, Opening, listen},
 };
 
@@ -90,11 +90,7 @@ pub fn start(
     Ok(Running { _threads: threads, accepting, stop, metrics, connections })
 }
 
-/// The way in which connections of a listener open.
-fn opening(
-    listener: &policy::Listener,
-    certificates: &Certificates,
-) -> Result<Opening, Diagnostic> {
+fn opening(listener: &Listener, certificates: &Certificates) -> Result<Opening, Diagnostic> {
     let tls = certificates.resolver(listener.address).map(|resolver| {
         // The resolver stands for the files.
         let mut settings = TlsSettings::intermediate("", "")

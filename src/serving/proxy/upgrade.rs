@@ -10,8 +10,12 @@
 use std::{
     io,
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -33,9 +37,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::serving::edge::Timer;
-
-use super::silence::Silence;
+use crate::serving::edge::{Timer, Wait};
 
 /// The group of these connections: no other request gets one.
 pub(super) const GROUP: u64 = 1;
@@ -45,7 +47,6 @@ pub(super) fn is_requested(request: &RequestHeader) -> bool {
     request.headers.contains_key(header::UPGRADE)
 }
 
-/// Whether a request asks for a stream of events.
 pub(super) fn asks_for_events(request: &RequestHeader) -> bool {
     let lines = request.headers.get_all(header::ACCEPT).iter();
     lines.map(|line| line.as_bytes()).any(|line| line.split(|&b| b == b',').any(is_event_stream))
@@ -67,7 +68,6 @@ pub(super) fn is_event_stream(media_type: &[u8]) -> bool {
     is_whole && name.eq_ignore_ascii_case(NAME)
 }
 
-/// The connector for one of these connections.
 #[derive(Debug)]
 pub(super) struct Connector(pub(super) Arc<Silence>);
 
@@ -142,5 +142,44 @@ impl AsyncWrite for BodyFirst {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// How long a connection may be silent, in both directions together, and the wait for its next octet.
+/// pingora limits each read alone, by a time that is set before the response is known. A WebSocket may be
+/// silent in one direction for hours, and only the response says that a stream of events begins.
+#[derive(Debug)]
+pub(super) struct Silence {
+    /// In milliseconds.
+    limit: AtomicU64,
+    wait: Wait,
+}
+
+impl Silence {
+    pub(super) fn at_most(limit: Duration) -> Self {
+        let silence = Self { limit: AtomicU64::new(0), wait: Wait::default() };
+        silence.limit(limit);
+        silence
+    }
+
+    pub(super) fn limit(&self, limit: Duration) {
+        let limit = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        self.limit.store(limit, Ordering::Release);
+        self.end();
+    }
+
+    /// Notes octets in one direction or the other.
+    pub(super) fn end(&self) {
+        self.wait.begin(Duration::from_millis(self.limit.load(Ordering::Acquire)));
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.wait.is_late()
+    }
+
+    /// An error if the connection has been silent for too long; else pending.
+    pub(super) fn poll(&self, timer: &mut Timer, context: &mut Context<'_>) -> Poll<io::Error> {
+        let error = |()| io::Error::new(io::ErrorKind::TimedOut, "silent for too long");
+        self.wait.poll(timer, context).map(error)
     }
 }

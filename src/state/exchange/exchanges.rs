@@ -20,12 +20,10 @@ use crate::{
 };
 
 use super::{
-    failure::Failure,
     load::load,
     member::Member,
-    replies::Replies,
     round::{Answer, READ_AT_ONCE, Round},
-    server::Link,
+    server::{Failure, Link, Replies},
     settings::Settings,
 };
 
@@ -296,11 +294,8 @@ impl Member {
         self.answered(began.steady);
         if is_leased {
             self.progress.has_lease = answer.lease.as_deref() == Some(self.gossip.run.as_str());
-            self.handles
-                .fellowship
-                .alerts
-                .is_shared
-                .store(answer.lease.is_some(), Ordering::Relaxed);
+            let alerts = &self.handles.fellowship.alerts;
+            alerts.is_shared.store(answer.lease.is_some(), Ordering::Relaxed);
         }
         let moment = self.moment();
         let Some((now, shift)) = self.fleet_time(moment) else { return Ok(false) };

@@ -186,9 +186,7 @@ impl Member {
             // The start may not wait any more.
             let _ = self.progress.loaded.take().map(|loaded| loaded.send(()));
             tracing::info!(
-                code = "fleet.joined",
-                node = self.gossip.node,
-                server = %self.settings.address,
+                code = "fleet.joined", node = self.gossip.node, server = %self.settings.address,
                 "joined the fleet"
             );
         }

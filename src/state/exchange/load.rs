@@ -1,18 +1,18 @@
 //! The registers, read whole: at the start, after a gap, and after the server lost its data.
 
+use std::{collections::HashMap, hash::Hash};
+
+use jiff::Timestamp;
 use redis::{Pipeline, Value, cmd};
 
 use crate::{
-    clients::conduct::Observations,
+    clients::conduct::{LadderKey, Observations, Opening, RungStep},
     state::fleet::{Beat, Position, Report, Shift, registers},
 };
 
 use super::{
-    failure::Failure,
-    kept::Kept,
-    key_names::{HOUR, Keys},
-    replies::Replies,
-    server::Link,
+    server::{Failure, Link, Replies},
+    settings::{HOUR, Keys, Settings},
 };
 
 const AT_ONCE: usize = 5_000;
@@ -103,11 +103,7 @@ pub(super) async fn load(
     Ok(found)
 }
 
-pub(super) async fn reports(
-    link: &mut Link,
-    keys: &Keys,
-    beats: &[Beat],
-) -> Result<Vec<Report>, Failure> {
+async fn reports(link: &mut Link, keys: &Keys, beats: &[Beat]) -> Result<Vec<Report>, Failure> {
     if beats.is_empty() {
         return Ok(Vec::new());
     }
@@ -126,7 +122,7 @@ pub(super) async fn reports(
 
 /// Site, edition, first and last time of each edition in the registers.
 fn periods(first: &[(Vec<u8>, i64)], last: &[(Vec<u8>, i64)]) -> Vec<(String, String, i64, i64)> {
-    let first: std::collections::HashMap<&[u8], i64> =
+    let first: HashMap<&[u8], i64> =
         first.iter().map(|(member, at)| (member.as_slice(), *at)).collect();
     let period = |(member, last): &(Vec<u8>, i64)| {
         let (site, edition) = registers::edition_of(member)?;
@@ -134,4 +130,90 @@ fn periods(first: &[(Vec<u8>, i64)], last: &[(Vec<u8>, i64)]) -> Vec<(String, St
         Some((site, edition, first, *last))
     };
     last.iter().filter_map(period).collect()
+}
+
+const MOST_KEPT: usize = 20_000;
+
+/// The last rungs and openings of the fleet.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    steps: HashMap<LadderKey, RungStep>,
+    openings: HashMap<String, Opening>,
+}
+
+impl Kept {
+    pub(super) fn keep(&mut self, observations: &Observations) {
+        keep(&mut self.steps, &observations.steps, |step| (&step.key, step.at));
+        keep(&mut self.openings, &observations.openings, |opening| (&opening.site, opening.at));
+    }
+
+    pub(super) fn all(&self) -> Observations {
+        let mut steps: Vec<RungStep> = self.steps.values().cloned().collect();
+        steps.sort_by_key(|step| step.at);
+        let mut openings: Vec<Opening> = self.openings.values().cloned().collect();
+        openings.sort_by_key(|opening| opening.at);
+        Observations { steps, openings, ..Observations::default() }
+    }
+}
+
+fn keep<K: Clone + Eq + Hash, V: Clone>(
+    kept: &mut HashMap<K, V>,
+    seen: &[V],
+    of: impl Fn(&V) -> (&K, Timestamp),
+) {
+    if kept.len() > MOST_KEPT {
+        kept.clear();
+    }
+    for one in seen {
+        let (key, at) = of(one);
+        if kept.get(key).is_none_or(|known| of(known).1 <= at) {
+            kept.insert(key.clone(), one.clone());
+        }
+    }
+}
+
+/// The nodes of a fleet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overview {
+    pub(crate) now: i64,
+    /// The node of each beat, with its report if it has one, by name.
+    pub nodes: Vec<(Beat, Option<Report>)>,
+}
+
+/// Asks the shared server for all nodes.
+pub async fn overview(settings: &Settings) -> Result<Overview, Failure> {
+    let mut hint = None;
+    let mut failure = Failure::Late;
+    // A cluster may send us on.
+    for _ in 0..3 {
+        let found = match Link::open(settings, hint.clone()).await {
+            Ok(mut link) => ask(&mut link, settings).await,
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(overview) => return Ok(overview),
+            Err(Failure::Elsewhere(Some(place))) => {
+                hint = Some(place.clone());
+                failure = Failure::Elsewhere(Some(place));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(failure)
+}
+
+async fn ask(link: &mut Link, settings: &Settings) -> Result<Overview, Failure> {
+    let mut commands = Pipeline::new();
+    commands.cmd("HVALS").arg(&settings.keys.beats);
+    commands.cmd("TIME");
+    let mut replies = Replies::new(link.ask(&commands).await?);
+    let beats: Vec<Vec<u8>> = replies.next()?;
+    let mut beats: Vec<Beat> = beats.iter().filter_map(|text| Beat::read(text)).collect();
+    let time = replies.time()?;
+    beats.retain(|beat| !beat.gone);
+    beats.sort_by(|a, b| a.node.cmp(&b.node));
+    let reports = reports(link, &settings.keys, &beats).await?;
+    let of = |beat: &Beat| reports.iter().find(|one| one.node == beat.node).cloned();
+    let nodes = beats.iter().map(|beat| (beat.clone(), of(beat))).collect();
+    Ok(Overview { now: time.div_euclid(1_000), nodes })
 }

@@ -10,10 +10,10 @@ use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 use crate::{
-    clients::conduct::{Observations, SiteConduct},
+    clients::conduct::Observations,
     formats::valkey::Endpoint,
     rules::{
-        enforce::{Edition, Moment, Site},
+        enforce::{Edition, Moment},
         policy::Alone,
     },
     state::{
@@ -23,7 +23,10 @@ use crate::{
 };
 
 use super::{
-    absence::Absence, failure::Failure, gossip::Gossip, kept::Kept, others::State, server::Link,
+    load::Kept,
+    others::{Absence, State},
+    round::Gossip,
+    server::{Failure, Link},
     settings::Settings,
 };
 
@@ -120,6 +123,8 @@ impl Member {
         loaded: oneshot::Sender<()>,
     ) -> Self {
         let FleetPort { announcements, learned } = port;
+        let progress =
+            Progress { loaded: Some(loaded), needs_registers: true, ..Progress::default() };
         let absence = Absence::of(&handles);
         let gossip = Gossip::new(settings.node.clone(), Uuid::now_v7().simple().to_string());
         let roster = Roster::new(&gossip.node, &gossip.run, settings.window);
@@ -132,11 +137,7 @@ impl Member {
             hint: None,
             gossip,
             state: State::new(roster),
-            progress: Progress {
-                loaded: Some(loaded),
-                needs_registers: true,
-                ..Progress::default()
-            },
+            progress,
             announced: Vec::new(),
             statement: Statement::default(),
             removed: Vec::new(),
@@ -175,9 +176,9 @@ impl Member {
         }
         self.kept.keep(&observations);
         let published = self.handles.published.load_full();
-        let sites = |name: &str| -> Option<(&Site, &SiteConduct)> {
-            let number = published.rulebook.sites().iter().position(|site| site.name == name)?;
-            published.site(number).map(|(site, served)| (site, &served.conduct))
+        let sites = |name: &str| {
+            let found = published.site_named(name);
+            found.map(|(site, served)| (site, &served.conduct))
         };
         self.handles.conduct.learn(run, &sites, observations, moment, &self.handles.metrics);
     }
@@ -227,9 +228,7 @@ impl Member {
             let since = self.trouble.map_or(steady, |(_, since)| since);
             self.trouble = Some((failure.code(), since));
             tracing::warn!(
-                code = failure.code(),
-                server = %self.settings.address,
-                error = %failure,
+                code = failure.code(), server = %self.settings.address, error = %failure,
                 "the fleet's server does not answer: this node goes on without it"
             );
         }

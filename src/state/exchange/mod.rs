@@ -14,19 +14,11 @@
 //! May use: fleet, publication, alerts, conduct, enforce, violations, policy, valkey, diagnostic,
 //! escape, secret_file, version. Must not know: gate, proxy, admin, cli, service.
 
-mod absence; // who is not where this node is
 mod exchanges; // one exchange after the other
-mod failure; // why the server does not answer
-mod gossip; // messages that wait for the server
 mod hear; // what this node hears
-mod kept; // the last rungs and openings
-mod key_names; // the names of keys
 mod load; // registers, read whole
 mod member; // this node
-mod notices; // alerts on their way to the node that sends them
 mod others; // what this node knows of the fleet
-mod overview; // all nodes, for operators
-mod replies; // the values of an answer
 mod round; // one exchange
 mod server; // the connection
 mod settings; // from the policy, with its secrets
@@ -34,7 +26,7 @@ mod tell; // what this node tells
 
 pub use self::{
     exchanges::{Exchange, start},
-    failure::Failure,
-    overview::{Overview, overview},
+    load::{Overview, overview},
+    server::Failure,
     settings::{Settings, host_name},
 };

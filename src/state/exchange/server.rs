@@ -3,16 +3,107 @@
 
 use std::time::Duration;
 
+use derive_more::Display;
 use redis::{
-    AsyncConnectionConfig, Client, ConnectionAddr, IntoConnectionInfo, Pipeline,
-    RedisConnectionInfo, TlsCertificates, Value,
+    AsyncConnectionConfig, Client, ConnectionAddr, ErrorKind, FromRedisValue, IntoConnectionInfo,
+    Pipeline, RedisConnectionInfo, RedisError, ServerError, ServerErrorKind, TlsCertificates,
+    Value,
     aio::{ConnectionLike, MultiplexedConnection},
+    from_redis_value,
 };
 use tokio::time::timeout;
 
 use crate::formats::valkey::{Endpoint, Mode};
 
-use super::{failure::Failure, replies::Replies, settings::Settings};
+use super::settings::Settings;
+
+/// A failed exchange.
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
+pub enum Failure {
+    /// Occurs when no connection can be made or kept.
+    #[display("no connection: {_0}")]
+    Unreachable(String),
+    /// Occurs when the server does not answer in time.
+    #[display("no answer in time")]
+    Late,
+    /// Occurs when the server refuses the user or a command.
+    #[display("the server refuses: {_0} (check the user, the password and the rights of the user)")]
+    Denied(String),
+    /// Occurs when the server has no room for writes.
+    #[display("the server takes no writes: {_0} (give it more memory or disk)")]
+    Full(String),
+    /// Occurs when another server of the cluster or the replication has the keys; it may say which.
+    #[display("{}", elsewhere(_0.as_ref()))]
+    Elsewhere(Option<Endpoint>),
+    /// Occurs when no Sentinel knows the master.
+    #[display("no Sentinel names the master: {_0}")]
+    NoMaster(String),
+    /// Occurs when the server answers with another error, or with what is no answer.
+    #[display("not the expected answer: {_0}")]
+    Odd(String),
+}
+
+fn elsewhere(place: Option<&Endpoint>) -> String {
+    let replica = "this server is a replica and takes no writes (name the primary, or Sentinels)";
+    place.map_or_else(|| replica.to_owned(), |place| format!("the keys are at {place}"))
+}
+
+impl Failure {
+    /// The stable code, for logs.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Unreachable(_) => "fleet.unreachable",
+            Self::Late => "fleet.late",
+            Self::Denied(_) => "fleet.denied",
+            Self::Full(_) => "fleet.full",
+            Self::Elsewhere(_) => "fleet.elsewhere",
+            Self::NoMaster(_) => "fleet.no_master",
+            Self::Odd(_) => "fleet.odd_answer",
+        }
+    }
+
+    pub(super) fn of(error: &ServerError) -> Self {
+        let text = || match error.details() {
+            Some(details) => format!("{} {details}", error.code()),
+            None => error.code().to_owned(),
+        };
+        match (error.kind(), error.code()) {
+            (Some(ServerErrorKind::Moved | ServerErrorKind::Ask), _) => {
+                // MOVED 3999 127.0.0.1:6381
+                let place = error.details().and_then(|details| details.split(' ').next_back());
+                Self::Elsewhere(place.and_then(endpoint))
+            }
+            (Some(ServerErrorKind::ReadOnly), _) => Self::Elsewhere(None),
+            (Some(ServerErrorKind::NoPerm), _) | (_, "NOAUTH" | "WRONGPASS" | "NOPERM") => {
+                Self::Denied(text())
+            }
+            (_, "OOM" | "MISCONF") => Self::Full(text()),
+            _ => Self::Odd(text()),
+        }
+    }
+}
+
+fn endpoint(text: &str) -> Option<Endpoint> {
+    let (host, port) = text.rsplit_once(':')?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    Some(Endpoint { host: host.to_owned(), port: port.parse().ok()? })
+}
+
+impl From<RedisError> for Failure {
+    fn from(error: RedisError) -> Self {
+        if let Ok(error) = ServerError::try_from(error.clone()) {
+            return Self::of(&error);
+        }
+        match error.kind() {
+            ErrorKind::AuthenticationFailed => Self::Denied(error.to_string()),
+            _ if error.is_timeout() => Self::Late,
+            _ if matches!(error.code(), Some("NOAUTH" | "WRONGPASS" | "NOPERM")) => {
+                Self::Denied(error.to_string())
+            }
+            _ => Self::Unreachable(error.to_string()),
+        }
+    }
+}
 
 const CONNECT: Duration = Duration::from_secs(3);
 /// The most time for an answer. A server that takes two seconds for everything is still of use.
@@ -34,18 +125,15 @@ impl Link {
     pub(super) async fn open(settings: &Settings, hint: Option<Endpoint>) -> Result<Self, Failure> {
         let address = &settings.address;
         match &address.mode {
-            Mode::Single => first(&address.hosts, settings).await,
-            Mode::Sentinel(master) => {
-                let place = master_of(master, settings).await?;
-                Self::to(&place, settings).await
+            Mode::Sentinel(master) => Self::to(&master_of(master, settings).await?, settings).await,
+            mode => {
+                if let (Mode::Cluster, Some(hint)) = (mode, hint)
+                    && let Ok(link) = Self::to(&hint, settings).await
+                {
+                    return Ok(link);
+                }
+                first(&address.hosts, settings).await
             }
-            Mode::Cluster => match hint {
-                Some(hint) => match Self::to(&hint, settings).await {
-                    Err(_) => first(&address.hosts, settings).await,
-                    link => link,
-                },
-                None => first(&address.hosts, settings).await,
-            },
         }
     }
 
@@ -54,7 +142,6 @@ impl Link {
         connect(place, login(open, settings), settings).await
     }
 
-    /// Sends commands at once, and returns an answer to each.
     pub(super) async fn ask(&mut self, commands: &Pipeline) -> Result<Vec<Value>, Failure> {
         let answer = self.connection.req_packed_commands(commands, 0, commands.len());
         match timeout(ANSWER, answer).await {
@@ -146,5 +233,56 @@ async fn connect(
     match timeout(CONNECT, connecting).await {
         Err(_) => Err(Failure::Unreachable(format!("{place} does not answer"))),
         Ok(connection) => Ok(Link { connection: connection?, place: place.clone() }),
+    }
+}
+
+/// The answers to the commands of a pipeline, read without a guess: another form is a failure.
+#[derive(Debug)]
+pub(super) struct Replies(std::vec::IntoIter<Value>);
+
+impl Replies {
+    pub(super) fn new(values: Vec<Value>) -> Self {
+        Self(values.into_iter())
+    }
+
+    pub(super) fn next<T: FromRedisValue>(&mut self) -> Result<T, Failure> {
+        match self.0.next() {
+            None => Err(Failure::Odd("too few answers".to_owned())),
+            Some(Value::ServerError(error)) => Err(Failure::of(&error)),
+            Some(value) => from_redis_value(value).map_err(|error| Failure::Odd(error.to_string())),
+        }
+    }
+
+    /// Takes answers that say no more than that nothing failed.
+    pub(super) fn skip(&mut self, count: usize) -> Result<(), Failure> {
+        (0..count).try_for_each(|_| self.next::<Value>().map(drop))
+    }
+
+    /// The fields of a hash with their values. Fields that another program wrote may be no text: they are
+    /// left out.
+    pub(super) fn fields(&mut self) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+        let fields: Vec<(Vec<u8>, Vec<u8>)> = self.next()?;
+        let named = |(name, value)| Some((String::from_utf8(name).ok()?, value));
+        Ok(fields.into_iter().filter_map(named).collect())
+    }
+
+    /// Members with their scores, which are written with a point or an exponent if they are large.
+    pub(super) fn scored(&mut self) -> Result<Vec<(Vec<u8>, i64)>, Failure> {
+        let members: Vec<(Vec<u8>, f64)> = self.next()?;
+        Ok(members.into_iter().map(|(member, score)| (member, score as i64)).collect())
+    }
+
+    /// The entries of a stream, each with its id and its only text.
+    pub(super) fn entries(&mut self) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+        type Entry = (String, Vec<(Vec<u8>, Vec<u8>)>);
+        let streams: Vec<(String, Vec<Entry>)> = self.next()?;
+        let entries = streams.into_iter().flat_map(|(_, entries)| entries);
+        Ok(entries.filter_map(|(id, fields)| Some((id, fields.into_iter().next()?.1))).collect())
+    }
+
+    /// Microseconds of the answer to TIME.
+    pub(super) fn time(&mut self) -> Result<i64, Failure> {
+        let (seconds, micros): (i64, i64) = self.next()?;
+        Ok(seconds.saturating_mul(1_000_000).saturating_add(micros))
     }
 }

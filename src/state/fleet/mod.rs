@@ -14,7 +14,6 @@
 //! May use: conduct, enforce. Must not know: publication, redis, tokio, any clock.
 
 mod clocks; // the time of the fleet
-mod differences; // where nodes differ
 mod heard; // messages taken in, and gaps
 mod news; // one message, and an event on its way to the node that sends it
 mod presence; // nodes: beats and reports
@@ -23,15 +22,12 @@ mod roster; // who is there, and how far it was heard
 mod statements; // the editions that each node serves
 #[cfg(test)]
 mod tests;
-mod told; // observations as a message tells them
 
 pub use self::{
     clocks::Clocks,
-    differences::{Difference, differences},
     heard::Heard,
-    news::{News, Notice, VERSION, json},
-    presence::{Beat, Position, Report},
+    news::{MOST_ITEMS, News, Notice, Shift, Told, VERSION, json},
+    presence::{Beat, Difference, Position, Report, differences},
     roster::{Ends, LIVE, RECENT, Roster, Silent},
     statements::{Served, Statement, Statements},
-    told::{MOST_ITEMS, Shift, Told},
 };

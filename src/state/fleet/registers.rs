@@ -8,10 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clients::conduct::{Fetches, LadderCount, LadderKey, Opening, RungStep};
 
-use super::{
-    news::json,
-    told::{Shift, Told},
-};
+use super::news::{Shift, Told, json};
 
 /// The time in a member: its score is the true one.
 const NONE: Timestamp = Timestamp::UNIX_EPOCH;
@@ -53,14 +50,10 @@ impl Entries {
         });
         let forgotten = told.forgotten.iter();
         let forgotten = forgotten.map(|at| (FORGOTTEN.to_owned(), at.as_millisecond()));
-        let rungs = told
-            .steps
-            .iter()
-            .map(|one| (json(&RungStep { at: NONE, ..one.clone() }), one.at.as_millisecond()));
-        let openings = told
-            .openings
-            .iter()
-            .map(|one| (json(&Opening { at: NONE, ..one.clone() }), one.at.as_millisecond()));
+        let rung =
+            |one: &RungStep| (json(&RungStep { at: NONE, ..one.clone() }), one.at.as_millisecond());
+        let opening =
+            |one: &Opening| (json(&Opening { at: NONE, ..one.clone() }), one.at.as_millisecond());
         let ladder = told.ladder.iter().map(|one| {
             let LadderCount { key, number, period, requests, violations } = one.clone();
             let cell = Cell { run: run.to_owned(), key, number };
@@ -68,8 +61,8 @@ impl Entries {
         });
         Self {
             fetches: fetches.chain(forgotten).collect(),
-            rungs: rungs.collect(),
-            openings: openings.collect(),
+            rungs: told.steps.iter().map(rung).collect(),
+            openings: told.openings.iter().map(opening).collect(),
             ladder: ladder.collect(),
         }
     }

@@ -33,7 +33,7 @@ pub struct AddressBook {
 }
 
 /// The addresses of one origin.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Addresses {
     current: ArcSwap<Vec<SocketAddr>>,
     next: AtomicUsize,
@@ -75,11 +75,7 @@ impl AddressBook {
         let entry = known.entry(origin.clone()).or_insert_with(|| {
             let literal = origin.host.parse::<IpAddr>().ok();
             let current = literal.map(|ip| SocketAddr::new(ip, origin.port)).into_iter().collect();
-            Arc::new(Addresses {
-                current: ArcSwap::from_pointee(current),
-                next: AtomicUsize::new(0),
-                failures: AtomicUsize::new(0),
-            })
+            Arc::new(Addresses { current: ArcSwap::from_pointee(current), ..Addresses::default() })
         });
         Arc::clone(entry)
     }

@@ -240,11 +240,8 @@ impl State {
         self.leaps = self.leaps.filter(is_recent);
         if let Some(leapt) = leapt {
             let before = self.leaps.map_or(Duration::ZERO, |leaps| leaps.total);
-            self.leaps = Some(Leaps {
-                total: before.saturating_add(leapt),
-                at: steady,
-                ago: Duration::ZERO,
-            });
+            let (total, ago) = (before.saturating_add(leapt), Duration::ZERO);
+            self.leaps = Some(Leaps { total, at: steady, ago });
         }
         leapt
     }

@@ -56,24 +56,17 @@ pub(super) fn log_editions(before: Option<&Rulebook>, after: &Rulebook) {
             same.map(|other| other.edition().id())
         };
         let edition = site.edition().id();
-        if before.and_then(of_name) != Some(edition) {
-            let (source, is_provisional) = (site.source.as_str(), site.edition().is_provisional());
-            if is_provisional && !site.is_withheld {
-                tracing::error!(
-                    site = site.name,
-                    %edition,
-                    source,
-                    "robots.txt in force without the origin's rules: they are unknown for a day"
-                );
-                continue;
-            }
-            tracing::info!(
-                site = site.name,
-                %edition,
-                source,
-                is_provisional,
-                "robots.txt in force"
-            );
+        if before.and_then(of_name) == Some(edition) {
+            continue;
+        }
+        let (source, is_provisional) = (site.source.as_str(), site.edition().is_provisional());
+        let (site, is_withheld) = (&site.name, site.is_withheld);
+        match is_provisional && !is_withheld {
+            true => tracing::error!(
+                site, %edition, source,
+                "robots.txt in force without the origin's rules: they are unknown for a day"
+            ),
+            false => tracing::info!(site, %edition, source, is_provisional, "robots.txt in force"),
         }
     }
 }

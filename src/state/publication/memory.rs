@@ -278,19 +278,28 @@ pub(super) fn history(
         from: period.from,
         until: period.until,
     });
-    let fetches = ledger.all().into_iter().map(|fetches| Fetch {
-        edition: chronicle.stored_as(&fetches.site, fetches.edition).to_string().into(),
-        network: network(fetches.network, client_ip),
-        standing: Text::word(fetches.outcome.as_str()),
+    let fetches = ledger.all().into_iter().map(|fetches| {
+        let edition = chronicle.stored_as(&fetches.site, fetches.edition);
+        let network = network(fetches.network, client_ip);
+        fetch_row(Fetches { edition, ..fetches }, network)
+    });
+    let (editions, hosts, fetches) = (editions.collect(), hosts.collect(), fetches.collect());
+    violations::History { editions, hosts, leaps, fetches }
+}
+
+/// The row of fetches from a network as the policy wants it recorded.
+pub fn fetch_row(fetches: Fetches, network: Text) -> Fetch {
+    Fetch {
         site: fetches.site.into(),
         product_token: fetches.product_token.into(),
+        network,
+        standing: Text::word(fetches.outcome.as_str()),
+        edition: fetches.edition.to_string().into(),
         first: fetches.first,
         last: fetches.last,
         count: u64::from(fetches.count),
         interval: fetches.interval,
-    });
-    let (editions, hosts, fetches) = (editions.collect(), hosts.collect(), fetches.collect());
-    violations::History { editions, hosts, leaps, fetches }
+    }
 }
 
 /// A network in a stored history. A hashed one is unknown after a start anyway.
@@ -307,7 +316,6 @@ pub(super) fn store_policy(sink: &Sink, policy: &Policy, by: &str, now: Timestam
     sink.note((entry, Arc::clone(&policy.bytes)));
 }
 
-/// Stores that a removed site has no hosts any more.
 pub(super) fn store_removal(sink: &Sink, site: &str, now: Timestamp) {
     sink.note(SiteHosts { site: site.into(), hosts: Vec::new(), at: now });
 }

@@ -47,7 +47,6 @@
 mod addresses; // addresses of the origins' names
 mod change; // the state and its changes: pure
 mod clock; // the time, corrected for clock changes
-mod counters; // the counters of one site
 mod fellowship; // announcements to the other nodes of a fleet, and what they serve
 mod files; // policy and catalogue files
 mod followed_lists; // lists of crawlers that others maintain
@@ -60,9 +59,7 @@ mod past_policies; // the policies that were in force, compared
 mod policy_file; // changes of the policy, on disk or on a server
 mod probes; // questions to the origins about the forms of paths
 mod publisher; // the owner of the state in force
-mod reload; // requests to reload, and their outcome
 mod replacement; // the rules of origins that the policy replaces
-mod rewriting; // the policy file written again by Beadle
 mod servers; // the origins of a site: choice and health
 mod snapshot; // the published state for requests
 mod sources; // the sites with fetches from their origins
@@ -73,22 +70,20 @@ pub use self::{
     addresses::{AddressBook, Addresses},
     change::{Change, FilesBySite, InForce, next},
     clock::Clock,
-    counters::Counters,
     fellowship::{Announcement, Fellowship, FleetPort, Learned, Spread},
     files::{
         OLD_PLACE, PolicyRead, open_file, read_catalogue_file, read_file, read_policy,
-        read_policy_bytes, read_policy_with,
+        read_policy_bytes, read_policy_with, rewrite,
     },
     handles::{Handles, ListTroubles},
-    memory::{KEPT, Memory},
+    memory::{KEPT, Memory, fetch_row},
     origin_files::{Hold, OriginReport, OriginReports},
     past_policies::{PastPolicies, PolicyChange, difference, summary},
     probes::probe_findings,
     publisher::{Outcome, Publisher, Trial},
-    reload::{BY_RELOAD, Notice, ReloadRequests, Reloads, Request, Stage},
     replacement::{ReplacedAnswer, ReplacedBySite, replaced},
-    rewriting::rewrite,
     servers::{Attempts, Fault, Server, Servers},
-    snapshot::{PolicyInForce, ServedSite, Snapshot},
+    snapshot::{Counters, PolicyInForce, ServedSite, Snapshot},
+    task::{BY_RELOAD, Notice, ReloadRequests, Reloads, Request, Stage},
     wildcards::AskedHosts,
 };

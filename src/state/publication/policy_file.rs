@@ -133,7 +133,6 @@ impl PolicyFile {
         is_new || answer.is_asked
     }
 
-    /// Keeps a copy of the document, which is in force.
     pub(super) async fn keep(&mut self) {
         let Some(server) = self.server.as_mut().filter(|server| !server.is_kept) else { return };
         let (copy, document) = (server.copy.clone(), server.document.clone());

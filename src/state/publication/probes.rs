@@ -134,13 +134,9 @@ async fn answer(
     probe: &Probe,
     scheme: Option<&str>,
 ) -> Result<Answer, Failure> {
-    let unconditional = Validators::default();
-    let request = Request {
-        url,
-        host: Some(&probe.host),
-        forwarded: scheme.map(|scheme| (scheme, probe.host.as_str())),
-        validators: &unconditional,
-    };
+    let forwarded = scheme.map(|scheme| (scheme, probe.host.as_str()));
+    let validators = &Validators::default();
+    let request = Request { url, host: Some(&probe.host), forwarded, validators };
     let response = client.get_with(request, &[(MARK, &probe.path)]).await?;
     let status = response.status();
     match response.body(MOST_BYTES).await {

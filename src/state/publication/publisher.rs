@@ -125,10 +125,8 @@ impl Publisher {
         let origin_reports = OriginReports::default();
         let chronicle = memory.chronicle(clock.moment().now);
         let policy = Arc::new(with_hosts(policy, &chronicle));
-        let known = |site: &str| {
-            let now = clock.moment().now;
-            sources::of_memory(memory.origin_file(site), &policy, (&chronicle, now), site)
-        };
+        let now = clock.moment().now;
+        let known = |site: &Site| sources::of_memory(&memory, &chronicle, site, now);
         let shown = (&metrics, &origin_reports);
         let origins = sources::start(&clients, &policy, known, &sender, shown);
         origins.wait_for_first_results(sources::AT_START).await;
@@ -287,7 +285,8 @@ impl Publisher {
     async fn watch_origins(&mut self, policy: &Arc<Policy>) {
         self.origins.retire();
         let now = self.handles.clock.moment().now;
-        let known = |site: &str| sources::known(&self.in_force, policy, &self.origins, site, now);
+        let chronicle = &self.in_force.rulebook.chronicle;
+        let known = |site: &Site| sources::known(&self.origins, chronicle, site, now);
         let shown = (&self.handles.metrics, &self.handles.origin_reports);
         let next = sources::start(&self.clients, policy, known, &self.sender, shown);
         let before = std::mem::replace(&mut self.origins, next);

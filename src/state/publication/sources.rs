@@ -15,7 +15,8 @@ use crate::{
 };
 
 use super::{
-    change::{FilesBySite, InForce},
+    change::FilesBySite,
+    memory::Memory,
     origin_files::{Clients, KnownFile, KnownHosts, News, OriginFiles, OriginReports, WatchedSite},
 };
 
@@ -32,11 +33,11 @@ pub(super) const AFTER_FAILURE: Duration = Duration::from_millis(300);
 pub(super) fn start(
     clients: &Clients,
     policy: &Policy,
-    known: impl Fn(&str) -> KnownFile,
+    known: impl Fn(&policy::Site) -> KnownFile,
     news: &mpsc::UnboundedSender<News>,
     shown: (&Arc<Metrics>, &OriginReports),
 ) -> OriginFiles {
-    let sites = watched(policy).map(|site| WatchedSite::of(site, policy)).collect();
+    let sites = watched(policy).map(|site| (WatchedSite::of(site, policy), known(site))).collect();
     let is_shared = |site: &&policy::Site| policy.fleet.is_some() && site.shares_origin_file();
     for site in watched(policy).filter(is_shared) {
         tracing::warn!(
@@ -48,7 +49,7 @@ pub(super) fn start(
         );
     }
     let hosts = KnownHosts::of(&policy.sites);
-    OriginFiles::start(clients.clone(), sites, hosts, known, news.clone(), shown)
+    OriginFiles::start(clients.clone(), sites, hosts, news.clone(), shown)
 }
 
 /// The known files of the origins. Without a file that was unknown for too long, its site is published.
@@ -62,13 +63,13 @@ pub(super) fn files(policy: &Policy, origins: &OriginFiles) -> FilesBySite {
 
 /// The known file of a site at a start: the one that the database has.
 pub(super) fn of_memory(
-    known: KnownFile,
-    policy: &Policy,
-    (chronicle, now): (&Chronicle, Timestamp),
-    site: &str,
+    memory: &Memory,
+    chronicle: &Chronicle,
+    site: &policy::Site,
+    now: Timestamp,
 ) -> KnownFile {
-    let site = policy.sites.iter().find(|one| one.name() == site);
-    let unknown_since = site.and_then(|site| unknown_since(chronicle, site, now));
+    let known = memory.origin_file(site.name());
+    let unknown_since = unknown_since(chronicle, site, now);
     KnownFile {
         unknown_since: unknown_since.filter(|_| known.file == OriginFile::Unknown),
         ..known
@@ -84,21 +85,17 @@ fn unknown_since(chronicle: &Chronicle, site: &policy::Site, now: Timestamp) -> 
 /// The known file of a site under a new policy: the one fetched `before`. Without one, whether the
 /// rules of the same hosts left anything open.
 pub(super) fn known(
-    in_force: &InForce,
-    policy: &Policy,
     before: &OriginFiles,
-    site: &str,
+    chronicle: &Chronicle,
+    site: &policy::Site,
     now: Timestamp,
 ) -> KnownFile {
-    if let Some(known) = before.known(site) {
+    if let Some(known) = before.known(site.name()) {
         return known;
     }
-    let site = policy.sites.iter().find(|one| one.name() == site);
-    let chronicle = &in_force.rulebook.chronicle;
-    let edition = site.and_then(|site| chronicle.edition_before(site, now));
-    let known = edition.filter(|edition| !edition.is_provisional());
+    let known = chronicle.edition_before(site, now).filter(|edition| !edition.is_provisional());
     let was_open = known.is_some_and(|edition| !closes_everything(edition.file()));
-    let unknown_since = site.and_then(|site| unknown_since(chronicle, site, now));
+    let unknown_since = unknown_since(chronicle, site, now);
     KnownFile { was_open, unknown_since, ..KnownFile::default() }
 }
 

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use tokio::{
-    sync::oneshot,
+    sync::{mpsc, oneshot},
     task::JoinSet,
     time::{interval, sleep},
 };
@@ -18,9 +18,66 @@ use super::{
     fellowship, log, memory,
     origin_files::{Event, News},
     publisher::{Outcome, Publisher},
-    reload::{BY_RELOAD, Notice, ReloadRequests, Request, Stage},
     servers, sources,
 };
+
+/// Where reloads are requested. Copies lead to the same publisher.
+#[derive(Clone, Debug)]
+pub struct Reloads(mpsc::Sender<Request>);
+
+/// The publisher's end of [`Reloads`].
+pub type ReloadRequests = mpsc::Receiver<Request>;
+
+/// One request; the sender takes the outcome if somebody waits for it.
+#[derive(Debug)]
+pub struct Request {
+    pub(super) by: String,
+    outcome: Option<oneshot::Sender<Outcome>>,
+}
+
+/// The verb or the signal, in the history of policies.
+pub const BY_RELOAD: &str = "reload";
+
+/// A stage of a reload, for whoever watches the program.
+#[derive(Debug)]
+pub enum Stage<'o> {
+    /// The policy file is about to be read.
+    Begin,
+    /// The reload is over.
+    End(&'o Outcome),
+}
+
+/// Takes notice of each reload, whatever requested it.
+pub type Notice = fn(Stage<'_>);
+
+impl Reloads {
+    pub(crate) fn channel() -> (Self, ReloadRequests) {
+        let (sender, receiver) = mpsc::channel(1);
+        (Self(sender), receiver)
+    }
+
+    /// Requests a reload, without an answer.
+    pub fn request(&self) {
+        // A full channel already has a reload waiting.
+        let _ = self.0.try_send(Request { by: BY_RELOAD.to_owned(), outcome: None });
+    }
+
+    /// Requests a reload in the name of `by`, and waits for its outcome; `None` if the publisher
+    /// has ended.
+    pub async fn outcome(&self, by: &str) -> Option<Outcome> {
+        let (sender, outcome) = oneshot::channel();
+        let request = Request { by: by.to_owned(), outcome: Some(sender) };
+        self.0.send(request).await.ok()?;
+        outcome.await.ok()
+    }
+}
+
+impl Request {
+    pub(super) fn answer(self, outcome: Outcome) {
+        // The operator may have gone.
+        let _ = self.outcome.map(|sender| sender.send(outcome));
+    }
+}
 
 /// How often to check the policy files and the certificates. A check costs less than file system events in a folder with
 /// a database, and works across links, mounts and replaced folders.
@@ -154,8 +211,7 @@ impl Publisher {
                 // The server may have ended.
                 Ok(older) => drop(done.send(older)),
                 Err(error) => tracing::error!(
-                    code = error.code(),
-                    %error,
+                    code = error.code(), %error,
                     "older editions of robots.txt can't be read: they excuse crawlers"
                 ),
             }
@@ -228,11 +284,9 @@ impl Publisher {
         self.handles.show_loads();
         let published = self.handles.published.load_full();
         let moment = self.handles.clock.moment();
-        for number in 0..published.rulebook.sites().len() {
-            if let Some((site, served)) = published.site(number) {
-                let metrics = &self.handles.metrics;
-                self.handles.conduct.settle((site, &served.conduct), moment, metrics);
-            }
+        for (site, served) in published.rulebook.sites().iter().zip(&published.sites) {
+            let metrics = &self.handles.metrics;
+            self.handles.conduct.settle((site, &served.conduct), moment, metrics);
         }
     }
 }

@@ -9,22 +9,15 @@
 //! A [`Stay`] is a request at the origin. A person's ends with the head of the response, because a
 //! long download or a stream of events keeps no worker. A crawler's ends with the response.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 
 use crate::rules::policy::PeopleFirst;
 
-mod baseline;
-mod trend;
-mod waiting; // requests that wait for room
+use self::trend::{Baselines, Class, Trend, Verdict};
 
-pub use self::waiting::Queued;
-use self::{
-    baseline::{Baselines, Class},
-    trend::{Trend, Verdict},
-    waiting::{Place, Queue},
-};
+mod trend;
 
 /// The limit before anything is known.
 const START: f64 = 4.0;
@@ -174,15 +167,9 @@ impl Admission {
         state.used = state.used.max(state.people + state.crawlers);
         drop(state);
         let class = Class::of(method, path);
-        Ok(Stay {
-            admission: Arc::clone(self),
-            rules: Arc::clone(rules),
-            party,
-            class,
-            since: now,
-            is_undisturbed,
-            has_head: false,
-        })
+        let (admission, rules) = (Arc::clone(self), Arc::clone(rules));
+        let (since, has_head) = (now, false);
+        Ok(Stay { admission, rules, party, class, since, is_undisturbed, has_head })
     }
 
     pub(crate) fn load(&self, rules: &PeopleFirst) -> Load {
@@ -312,7 +299,7 @@ impl State {
 }
 
 impl Stay {
-    /// Notes the head of the origin's response.
+    /// Notes the head of the origin's response; 504 for none.
     pub fn head(&mut self, status: u16, now: Duration) {
         if std::mem::replace(&mut self.has_head, true) {
             return;
@@ -323,11 +310,6 @@ impl Stay {
         if self.party == Party::Person {
             state.leave(Party::Person);
         }
-    }
-
-    /// Notes that the origin gave no response.
-    pub fn failed(&mut self, now: Duration) {
-        self.head(504, now);
     }
 }
 
@@ -341,3 +323,68 @@ impl Drop for Stay {
 
 #[cfg(test)]
 mod tests;
+
+const MOST_WAITING: usize = 100;
+
+/// The requests of crawlers that wait for room. They hold their connections, so there are few of them, and
+/// they wait for seconds at most. Their holder asks again ([`Queued::may_go`]).
+#[derive(Clone, Debug, Default)]
+struct Queue(Arc<Mutex<BTreeSet<Place>>>);
+
+/// A place in the order of those that wait: by the policy's order first, then as they came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) rank: usize,
+    number: u64,
+}
+
+/// A request that waits; its place is free again on drop.
+#[derive(Debug)]
+pub struct Queued {
+    queue: Queue,
+    place: Place,
+    until: Duration,
+}
+
+impl Queue {
+    /// The place of a request of this rank: its own, or the one behind all others.
+    pub(super) fn place(&self, rank: usize, waiting: Option<&Queued>) -> Place {
+        let numbers = || self.0.lock().iter().map(|place| place.number).max();
+        let behind = || Place { rank, number: numbers().map_or(0, |number| number + 1) };
+        waiting.map_or_else(behind, |waiting| waiting.place)
+    }
+
+    pub(super) fn is_next(&self, place: Place) -> bool {
+        self.0.lock().first().is_none_or(|first| place <= *first)
+    }
+
+    /// Lets a request wait, if there are not too many and it has not waited long enough.
+    pub(super) fn lets_wait(
+        &self,
+        place: Place,
+        now: Duration,
+        (longest, waiting): (Duration, &mut Option<Queued>),
+    ) -> bool {
+        if waiting.is_none() && !longest.is_zero() && self.len() < MOST_WAITING {
+            self.0.lock().insert(place);
+            *waiting = Some(Queued { queue: self.clone(), place, until: now + longest });
+        }
+        waiting.as_ref().is_some_and(|waiting| now < waiting.until)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+}
+
+impl Queued {
+    pub(crate) fn may_go(&self, now: Duration) -> bool {
+        now >= self.until || self.queue.is_next(self.place)
+    }
+}
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        self.queue.0.lock().remove(&self.place);
+    }
+}

@@ -141,7 +141,7 @@ fn the_limit_falls_at_once_when_the_origin_fails() {
     stays[0].head(503, milliseconds(1_100));
     assert_eq!(admission.load(&rules).limit, 2);
     // Those that were there before do not count again, and one is always left.
-    stays[1].failed(milliseconds(1_200));
+    stays[1].head(504, milliseconds(1_200));
     assert_eq!(admission.load(&rules).limit, 2);
     drop(stays);
     for second in 3..20 {

@@ -4,11 +4,11 @@ use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 
 use super::{
-    regulars::LONG,
+    LONG,
     window::{LEAST_CLIENTS, SLICES},
     *,
 };
-use crate::{clients::conduct::network::Network, rules::crawlers::Name};
+use crate::{clients::conduct::key::Network, rules::crawlers::Name};
 
 mod fleet;
 

@@ -13,7 +13,7 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    clients::conduct::{capacity::has_room, network::Network, observations::RefusedCount},
+    clients::conduct::{capacity::has_room, key::Network, observations::RefusedCount},
     rules::{crawlers::Name, policy},
 };
 
@@ -27,7 +27,7 @@ const MOST: usize = 4_096;
 const MOST_SHOWN: usize = 5;
 
 #[derive(Clone, Copy, Debug)]
-pub(in crate::clients::conduct) struct Refusal<'a> {
+pub(crate) struct Refusal<'a> {
     pub network: Network,
     /// The judged name; `None` for a client without one.
     pub name: Option<&'a str>,
@@ -36,7 +36,7 @@ pub(in crate::clients::conduct) struct Refusal<'a> {
 }
 
 impl<'a> Refusal<'a> {
-    pub(in crate::clients::conduct) fn of(network: Network, name: Option<Name<'a>>) -> Self {
+    pub(crate) fn of(network: Network, name: Option<Name<'a>>) -> Self {
         let is_declared = matches!(name, Some(Name::Declared(_)));
         Self { network, name: name.map(|name| name.as_str()), is_declared }
     }
@@ -48,7 +48,7 @@ impl<'a> Refusal<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::clients::conduct) struct Refusals {
+pub(crate) struct Refusals {
     pub refusals: u64,
     pub requests: u64,
     pub networks: usize,

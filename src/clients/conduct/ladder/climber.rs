@@ -15,7 +15,7 @@ const MOST_OTHERS: usize = 512;
 
 /// A step of one rung, up or down. Its text is the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::clients::conduct) struct Step {
+pub(crate) struct Step {
     pub from: Rung,
     pub to: Rung,
     pub requests: u64,
@@ -43,7 +43,6 @@ pub(super) struct Counts {
     pub violations: u64,
 }
 
-/// The position of one crawler on the ladder, with its counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Climber {
     pub(super) rung: Rung,
@@ -123,8 +122,8 @@ impl Climber {
     ) -> Option<Step> {
         let down = self.settle(rules, now);
         let one = Counts { requests: 1, violations: u64::from(is_violation) };
-        self.counts = self.counts.plus(one);
-        self.own = self.own.plus(one);
+        self.counts = self.counts.with(one, u64::saturating_add);
+        self.own = self.own.with(one, u64::saturating_add);
         let climbs = is_violation && down.is_none() && self.counts.reach(rules);
         match self.rung.above().filter(|_| climbs) {
             Some(above) => Some(self.step(rules, above, now)),
@@ -170,7 +169,7 @@ impl Climber {
             Some(known) if known.number == number => known.counts,
             _ => Counts::default(),
         };
-        let latest = known_counts.most(counts);
+        let latest = known_counts.with(counts, u64::max);
         let told = Told { counts: latest, ..told };
         match known {
             Some(known) => *known = told,
@@ -188,7 +187,8 @@ impl Climber {
         if self.stepped.is_some_and(is_before) || is_over(counted_from) {
             return;
         }
-        self.counts = self.counts.plus(latest.minus(known_counts));
+        let new = latest.with(known_counts, u64::saturating_sub);
+        self.counts = self.counts.with(new, u64::saturating_add);
     }
 
     /// Takes over the step of another node, if it is later than the last one here. Returns the rung
@@ -250,24 +250,10 @@ impl Counts {
         violations >= rules.min_violations && rules.share.is_reached(violations, requests)
     }
 
-    const fn plus(self, other: Self) -> Self {
+    fn with(self, other: Self, join: impl Fn(u64, u64) -> u64) -> Self {
         Self {
-            requests: self.requests.saturating_add(other.requests),
-            violations: self.violations.saturating_add(other.violations),
-        }
-    }
-
-    const fn minus(self, other: Self) -> Self {
-        Self {
-            requests: self.requests.saturating_sub(other.requests),
-            violations: self.violations.saturating_sub(other.violations),
-        }
-    }
-
-    fn most(self, other: Self) -> Self {
-        Self {
-            requests: self.requests.max(other.requests),
-            violations: self.violations.max(other.violations),
+            requests: join(self.requests, other.requests),
+            violations: join(self.violations, other.violations),
         }
     }
 }

@@ -33,7 +33,7 @@ use crate::rules::{
 
 use super::{
     capacity::make_room,
-    network::Network,
+    key::Network,
     observations::{LadderCount, LadderKey, RungStep},
 };
 

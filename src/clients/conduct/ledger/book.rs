@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use jiff::Timestamp;
 
 use crate::{
-    clients::conduct::network::Network,
+    clients::conduct::key::Network,
     rules::{crawlers::Outcome, enforce::EditionId},
 };
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clients::conduct::{network::Network, wire},
+    clients::conduct::{key::Network, wire},
     rules::{crawlers::Outcome, enforce::EditionId},
 };
 

@@ -27,7 +27,7 @@ use crate::rules::{
     enforce::{KnownEditions, Site, group_names},
 };
 
-use super::network::Network;
+use super::key::Network;
 
 use self::book::{Book, Entry, Latest};
 pub use self::fetch::{Fetches, Reader, Reading};
@@ -185,7 +185,9 @@ impl Ledger {
         #[cfg(test)]
         self.look_ups.fetch_add(1, Ordering::Relaxed);
         let (mut own, mut latest, mut forgotten) = (None, Vec::new(), i64::MIN);
-        for book in self.books(name) {
+        // An unlisted name is in the named book while a group of the site names it.
+        let declared = name.known().is_none().then_some(&self.declared);
+        for book in iter::once(&self.named).chain(declared) {
             let book = book.read();
             forgotten = forgotten.max(book.forgotten);
             for fetches in group_names(name).filter_map(|name| book.fetches(&site.name, name)) {
@@ -211,13 +213,6 @@ impl Ledger {
         let order = Ordering::Relaxed;
         // Without a fleet it stays what it is.
         let _ = self.heard_until.fetch_update(order, order, clamp);
-    }
-
-    /// The books that may have this name. An unlisted name is in the named book while a group of
-    /// the site names it.
-    fn books(&self, name: Name<'_>) -> impl Iterator<Item = &RwLock<Book>> {
-        let declared = name.known().is_none().then_some(&self.declared);
-        iter::once(&self.named).chain(declared)
     }
 
     fn book(&self, name: Name<'_>) -> &RwLock<Book> {

@@ -45,26 +45,18 @@ const MOST_KEYS: usize = 8_192;
 /// The most different limits. Reloads add new ones.
 const MOST_LIMITS: usize = 512;
 
-/// A request that came too soon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooSoon {
-    /// Whole seconds until the next request of the crawler passes; at least 1.
-    pub retry_after: u64,
-}
-
-impl TooSoon {
-    fn after(wait: Duration) -> Self {
-        let partial = u64::from(wait.subsec_nanos() > 0);
-        Self { retry_after: wait.as_secs().saturating_add(partial).max(1) }
-    }
+/// Whole seconds until a request passes that has to wait for so long; at least 1.
+fn seconds(wait: Duration) -> u64 {
+    let partial = u64::from(wait.subsec_nanos() > 0);
+    wait.as_secs().saturating_add(partial).max(1)
 }
 
 /// A request beyond a limit of the operator.
 #[derive(Clone, Copy, Debug)]
 pub struct Limited<'r> {
     pub(crate) applied: AppliedLimit<'r>,
-    /// The time until the next request passes.
-    pub too_soon: TooSoon,
+    /// Whole seconds until the next request passes; at least 1.
+    pub retry_after: u64,
 }
 
 /// When a request may have its turn under limits of the operator.
@@ -97,20 +89,20 @@ struct Cells {
 
 impl Limiter {
     /// Counts a request of a crawler against `pace`, by a monotonic clock. One that comes too soon does not
-    /// count.
+    /// count; the error is the whole seconds until the next one passes.
     pub(super) fn check(
         &self,
         key: &Key,
         pace: Pace,
         fleet: Fleet<'_>,
         now: Duration,
-    ) -> Result<(), TooSoon> {
+    ) -> Result<(), u64> {
         let (limit, whole) = (|times| Limit { pace, times, burst: 0 }, Fleet { nodes: 1, ..fleet });
         let charge = |key: &Key, times| self.charge(key, limit(times), whole, Duration::ZERO, now);
-        charge(key, 1).map_err(TooSoon::after)?;
+        charge(key, 1).map_err(seconds)?;
         let Some(key) = key.of_all_networks() else { return Ok(()) };
         // The network has paid for this request already. So it waits for its own next one at least.
-        charge(&key, NETWORKS).map_err(|wait| TooSoon::after(wait.max(pace.interval())))
+        charge(&key, NETWORKS).map_err(|wait| seconds(wait.max(pace.interval())))
     }
 
     /// The time until a request has its turn under limits of the operator. Nothing counts.
@@ -135,7 +127,7 @@ impl Limiter {
                 refused = Some((wait, *applied));
             }
         }
-        let limited = |(wait, applied)| Limited { applied, too_soon: TooSoon::after(wait) };
+        let limited = |(wait, applied)| Limited { applied, retry_after: seconds(wait) };
         refused.map_or(Ok(time), |refused| Err(limited(refused)))
     }
 
@@ -152,7 +144,7 @@ impl Limiter {
         for (key, applied) in limits {
             let Some(limit) = Limit::of(applied.limit) else { continue };
             // Another request may have come in between.
-            let beyond = |wait| Limited { applied: *applied, too_soon: TooSoon::after(wait) };
+            let beyond = |wait| Limited { applied: *applied, retry_after: seconds(wait) };
             self.charge(key, limit, fleet, turn.patience(applied), now).map_err(beyond)?;
         }
         Ok(time)

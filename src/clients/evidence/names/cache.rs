@@ -17,7 +17,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::rules::crawlers::Testimony;
 
-use super::{proofs::Proofs, suffixes::is_under};
+use super::proofs::{Proofs, is_under};
 
 /// The lifetime of a complete result with a confirmed name.
 const CONFIRMED: Duration = Duration::from_secs(24 * 3_600);

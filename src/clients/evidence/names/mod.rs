@@ -47,7 +47,6 @@ mod cache; // results until they expire
 mod proofs; // whether the name servers resolve the names of an operator
 mod queue; // addresses that wait for a look-up
 mod resolver; // one look-up
-mod suffixes; // the domains of crawlers
 #[cfg(test)]
 #[path = "../../../../tests/support/name_server.rs"]
 mod test_server;
@@ -71,7 +70,7 @@ pub(super) struct Names {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Limits {
+pub(super) struct Limits {
     waiting: usize,
     at_once: usize,
     /// The most waiting or running look-ups for one network.
@@ -82,7 +81,7 @@ struct Limits {
 }
 
 impl Limits {
-    const STANDARD: Self = Self {
+    pub(super) const STANDARD: Self = Self {
         waiting: 1_024,
         // Most of them wait for a dead name server.
         at_once: 128,
@@ -109,14 +108,6 @@ impl Names {
     /// Starts the background task on the current tokio runtime. It queries `servers`, or without
     /// any the servers of `/etc/resolv.conf`, read once. `suffixes` are those of all crawlers.
     pub(super) fn start(
-        servers: &[SocketAddr],
-        suffixes: impl IntoIterator<Item = String>,
-        metrics: &Metrics,
-    ) -> Result<Self, Diagnostic> {
-        Self::start_within(Limits::STANDARD, servers, suffixes, metrics)
-    }
-
-    fn start_within(
         limits: Limits,
         servers: &[SocketAddr],
         suffixes: impl IntoIterator<Item = String>,

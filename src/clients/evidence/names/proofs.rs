@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::suffixes::is_under;
-
 const VALID: Duration = Duration::from_secs(24 * 3_600);
 /// The age from which a look-up without a name needs a new proof. If there is none, the old one ends.
 const RECENT: Duration = Duration::from_secs(3_600);
@@ -116,6 +114,18 @@ impl Proof {
     }
 }
 
+/// Whether a name, in lower case and without a final dot, has at least one label before one of the
+/// `suffixes` that operators publish (`.googlebot.com`). A suffix without its leading dot matches nothing.
+pub(super) fn is_under(name: &str, suffixes: &[String]) -> bool {
+    let name = name.as_bytes();
+    suffixes.iter().map(String::as_bytes).any(|suffix| {
+        let start = name.len().saturating_sub(suffix.len());
+        start > 0
+            && suffix.first() == Some(&b'.')
+            && name.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,5 +170,31 @@ mod tests {
         assert!(proofs.begin_probe(&both[1], &both, &of_b, now));
         proofs.end_probe(".b.example", true, now);
         assert!(proofs.hold(&both, &of_b, now));
+    }
+
+    #[test]
+    fn a_suffix_matches_whole_labels() {
+        let suffixes = [".googlebot.com".to_owned(), ".Search.MSN.com".to_owned()];
+        for (name, matches) in [
+            ("crawl-66-249-66-1.googlebot.com", true),
+            ("a.geo.googlebot.com", true),
+            ("msnbot-40-77-167-1.search.msn.com", true),
+            ("googlebot.com", false),
+            (".googlebot.com", false),
+            ("evilgooglebot.com", false),
+            ("a.evilgooglebot.com", false),
+            ("googlebot.com.attacker.net", false),
+            ("crawl.googlebot.com.attacker.net", false),
+            ("crawl.googlebot.co", false),
+            ("crawl.googlebot.com.", false),
+            ("search.msn.com", false),
+            ("com", false),
+            ("", false),
+        ] {
+            assert_eq!(is_under(name, &suffixes), matches, "{name}");
+        }
+        for suffix in ["googlebot.com", "", "."] {
+            assert!(!is_under("crawl.googlebot.com", &[suffix.to_owned()]), "{suffix}");
+        }
     }
 }

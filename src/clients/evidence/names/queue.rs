@@ -222,14 +222,8 @@ impl Line {
 /// so another address of it gains nothing.
 fn network(address: IpAddr) -> IpAddr {
     match address {
-        IpAddr::V4(v4) => {
-            let [first, second, third, _] = v4.octets();
-            Ipv4Addr::new(first, second, third, 0).into()
-        }
-        IpAddr::V6(v6) => {
-            let [first, second, third, ..] = v6.segments();
-            Ipv6Addr::new(first, second, third, 0, 0, 0, 0, 0).into()
-        }
+        IpAddr::V4(address) => Ipv4Addr::from_bits(address.to_bits() >> 8 << 8).into(),
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 80 << 80).into(),
     }
 }
 

@@ -24,7 +24,7 @@ use crate::base::{diagnostic::Diagnostic, escape, fetch};
 
 use super::{
     cache::{End, LookUp},
-    suffixes::is_under,
+    proofs::is_under,
 };
 
 const RESOLV_CONF: &str = "/etc/resolv.conf";
@@ -37,7 +37,7 @@ const MOST_NAMES: usize = 4;
 const ATTEMPTS: usize = 2;
 
 #[derive(Clone, Debug)]
-pub(in crate::clients::evidence) struct Resolver {
+pub(crate) struct Resolver {
     resolver: TokioResolver,
     deadline: Duration,
     answered: Arc<Mutex<Option<Instant>>>,
@@ -54,10 +54,7 @@ enum NoAnswer {
 impl Resolver {
     /// A resolver that queries `servers`, or without any the system's, for at most `deadline` for
     /// each address.
-    pub(in crate::clients::evidence) fn new(
-        servers: &[SocketAddr],
-        deadline: Duration,
-    ) -> Result<Self, Diagnostic> {
+    pub(crate) fn new(servers: &[SocketAddr], deadline: Duration) -> Result<Self, Diagnostic> {
         let system = if servers.is_empty() { system_servers() } else { Vec::new() };
         let all = servers.iter().chain(&system);
         let config = ResolverConfig::from_name_servers(all.copied().map(name_server).collect());

@@ -30,7 +30,7 @@ const LIMITS: Limits = Limits { deadline: Duration::from_millis(800), ..Limits::
 fn start(limits: Limits, server: SocketAddr) -> (Names, Metrics) {
     let metrics = Metrics::new();
     let known = suffixes(&[".a.example", ".b.example", ".c.example"]);
-    let names = Names::start_within(limits, &[server], known, &metrics).unwrap();
+    let names = Names::start(limits, &[server], known, &metrics).unwrap();
     (names, metrics)
 }
 
@@ -409,7 +409,9 @@ async fn an_entry_near_its_end_answers_and_is_refreshed() {
 #[tokio::test]
 async fn private_addresses_are_not_looked_up() {
     let metrics = Metrics::new();
-    let names = Names::start(&[(Ipv4Addr::LOCALHOST, 9).into()], of_a(), &metrics).unwrap();
+    let names =
+        Names::start(Limits::STANDARD, &[(Ipv4Addr::LOCALHOST, 9).into()], of_a(), &metrics)
+            .unwrap();
     for address in [
         "127.0.0.1",
         "10.1.2.3",

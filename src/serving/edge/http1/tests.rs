@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::serving::edge::{drain::Connections, phase::Phase};
+use crate::serving::edge::phase::{Connections, Phase};
 
 const BOUNDS: Bounds = Bounds { octets: 1 << 20, fields: 100 };
 

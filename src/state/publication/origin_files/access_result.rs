@@ -3,59 +3,85 @@
 //! A crawler must guess the meaning of an odd response. Here the file is the operator's own. So
 //! Beadle refuses a response that is clearly a mistake, logs it and keeps the last good file.
 
-use std::fmt;
-
 use bytes::Bytes;
+use derive_more::Display;
 
 use crate::base::escape;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What an access found. Its text has the repair of a failure.
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
 pub(super) enum AccessResult {
     /// A file, as text in UTF-8; an empty file has no rules (§2.3.1.1).
+    #[display("a file of {} octets", _0.len())]
     File(Bytes),
     /// A document in the file's place, in which no crawler finds a rule (§2.3.1.1).
+    #[display("a document without rules")]
     Document,
     /// No file, so there are no rules (§2.3.1.3); has the status.
+    #[display("status {_0}, so there are no rules")]
     NoFile(u16),
     /// The same file as last time.
+    #[display("unchanged")]
     Unchanged,
     Failed(Fault),
 }
 
 /// The reason why there is no answer: an unreachable file (§2.3.1.4), or a response that is clearly a
 /// mistake.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Occurs when the origin fails (500 to 599) or limits requests (429).
+    #[display("status {_0} ({})", repair(*_0))]
     Unreachable(u16),
     /// Occurs when the response takes too long.
+    #[display("no complete response in time (check that the origin is up and fast enough)")]
     Timeout,
     /// Occurs when there is no connection or it ends early; has the error as text.
+    #[display(
+        "{} (check that the origin is up and that 'origin' has its address)",
+        escape::bounded(_0.as_bytes(), 300)
+    )]
     Transport(String),
     /// Occurs when the response is not text in a known encoding, or has a content coding that Beadle did
     /// not accept.
+    #[display("not text (save the file as UTF-8, and send it plain or with gzip)")]
     Binary,
     /// Occurs when §2.3.1 does not cover the status.
+    #[display("unexpected status {_0} (answer 200, or 404 if there is no file)")]
     Status(u16),
     /// Occurs when a redirect leads to no public address and to no host of the policy; has its
     /// Location.
+    #[display(
+        "a redirect to '{}', which is no public address and no host of the policy (serve the file at \
+         the origin, or add the host to a site)",
+        escape::shown(_0)
+    )]
     RedirectAway(Vec<u8>),
     /// Occurs when there are too many redirects in a row (§2.3.1.2).
+    #[display("more than five redirects (serve the file at /robots.txt itself)")]
     TooManyRedirects,
     /// Occurs when a redirect leads back to an earlier URL.
+    #[display(
+        "a redirect loop (serve the file at /robots.txt itself; an origin that requires https needs \
+         'origin: https://…')"
+    )]
     RedirectLoop,
     /// Occurs when a redirect has no valid Location.
+    #[display("a redirect without a valid Location (serve the file at /robots.txt itself)")]
     NoLocation,
+}
+
+const fn repair(status: u16) -> &'static str {
+    match status {
+        429 => "exempt Beadle's requests for /robots.txt from the origin's rate limit",
+        _ => "check the origin's error log",
+    }
 }
 
 impl AccessResult {
     /// The result, if it does not depend on the body. `is_encoded`: it has a coding that the client can't
     /// decode. The caller follows redirects.
-    pub(super) const fn of_head(
-        status: u16,
-        is_encoded: bool,
-        is_conditional: bool,
-    ) -> Option<Self> {
+    pub(super) fn of_head(status: u16, is_encoded: bool, is_conditional: bool) -> Option<Self> {
         match status {
             200 if is_encoded => Some(Self::Failed(Fault::Binary)),
             200 => None,
@@ -89,60 +115,6 @@ impl Fault {
     /// Whether another server of the site may have the file.
     pub(super) const fn is_unreachable(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Timeout | Self::Transport(_))
-    }
-}
-
-/// The result as text; for a failure, with the repair.
-impl fmt::Display for AccessResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(body) => write!(f, "a file of {} octets", body.len()),
-            Self::Document => f.write_str("a document without rules"),
-            Self::NoFile(status) => write!(f, "status {status}, so there are no rules"),
-            Self::Unchanged => f.write_str("unchanged"),
-            Self::Failed(why) => why.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreachable(429) => f.write_str(
-                "status 429 (exempt Beadle's requests for /robots.txt from the origin's rate limit)",
-            ),
-            Self::Unreachable(status) => write!(f, "status {status} (check the origin's error log)"),
-            Self::Timeout => f.write_str(
-                "no complete response in time (check that the origin is up and fast enough)",
-            ),
-            Self::Transport(how) => write!(
-                f,
-                "{} (check that the origin is up and that 'origin' has its address)",
-                escape::bounded(how.as_bytes(), 300)
-            ),
-            Self::Binary => {
-                f.write_str("not text (save the file as UTF-8, and send it plain or with gzip)")
-            }
-            Self::Status(status) => {
-                write!(f, "unexpected status {status} (answer 200, or 404 if there is no file)")
-            }
-            Self::RedirectAway(location) => write!(
-                f,
-                "a redirect to '{}', which is no public address and no host of the policy (serve the \
-                 file at the origin, or add the host to a site)",
-                escape::shown(location)
-            ),
-            Self::TooManyRedirects => {
-                f.write_str("more than five redirects (serve the file at /robots.txt itself)")
-            }
-            Self::RedirectLoop => f.write_str(
-                "a redirect loop (serve the file at /robots.txt itself; an origin that requires \
-                 https needs 'origin: https://…')",
-            ),
-            Self::NoLocation => f.write_str(
-                "a redirect without a valid Location (serve the file at /robots.txt itself)",
-            ),
-        }
     }
 }
 

@@ -46,10 +46,8 @@ pub(super) fn result(
     let (file, _) = robots::parse(&text);
     if file.rule_count() == 0 && (is_document(&text) || !robots::has_known_line(&text)) {
         let message = "the origin answers with a document without rules in place of a robots.txt";
-        remarks.push(
-            Diagnostic::error("origin_robots.html", message)
-                .help("send the file as text/plain, or answer 404 if there is none"),
-        );
+        let remark = Diagnostic::error("origin_robots.html", message);
+        remarks.push(remark.help("send the file as text/plain, or answer 404 if there is none"));
         return (AccessResult::Document, remarks);
     }
     let message = "the rules are sent as an HTML page; some crawlers refuse that";
@@ -73,19 +71,15 @@ fn in_utf8(
     let (text, has_errors) = encoding.decode_without_bom_handling(&body);
     let name = escape::text(encoding.name().as_bytes());
     let message = format!("the file is sent in {name}; Beadle publishes it in UTF-8");
-    remarks.push(
-        Diagnostic::warning("origin_robots.not_utf8", message)
-            .help("save it as UTF-8 (RFC 9309 §2.3); some crawlers read it as that"),
-    );
+    let help = "save it as UTF-8 (RFC 9309 §2.3); some crawlers read it as that";
+    remarks.push(Diagnostic::warning("origin_robots.not_utf8", message).help(help));
     (!has_errors).then(|| Bytes::from(text.into_owned()))
 }
 
 fn cut(text: &Bytes, remarks: &mut Vec<Diagnostic>) -> Bytes {
     let message = "the file has more than 500 KiB; the first 500 KiB count";
-    remarks.push(
-        Diagnostic::error("origin_robots.too_large", message)
-            .help("write fewer or shorter rules; crawlers need not read more (RFC 9309 §2.5)"),
-    );
+    let help = "write fewer or shorter rules; crawlers need not read more (RFC 9309 §2.5)";
+    remarks.push(Diagnostic::error("origin_robots.too_large", message).help(help));
     text.slice_ref(robots::whole_lines(text, robots::LEAST_BYTES))
 }
 

@@ -5,21 +5,76 @@
 //! then to public addresses alone: another server chose it. From there, a redirect leads to a host of
 //! the policy by its name, never to an origin by its address.
 
+use std::{sync::Arc, time::Duration};
+
 use url::{Position, Url};
 
-use crate::rules::policy::{self, Origin};
+use crate::rules::{
+    crawlers::Catalogue,
+    policy::{self, Origin, Policy},
+};
 
-use super::{access_result::Fault, site::WatchedSite};
+use super::access_result::Fault;
+
+/// A site with fetches of its origin's robots.txt.
+#[derive(Clone, Debug)]
+pub(crate) struct WatchedSite {
+    pub(crate) name: String,
+    /// The servers to fetch from: the first, and the next ones if it does not answer.
+    pub(crate) origins: Vec<Origin>,
+    /// The `Host` field: the first host of the site without a wildcard.
+    pub(crate) host: String,
+    pub(crate) scheme: &'static str,
+    pub(crate) caution: Caution,
+    /// The crawlers that the findings about a file know.
+    pub(crate) catalogue: Arc<Catalogue>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Caution {
+    /// Whether to publish a file at once that suddenly closes the whole site.
+    pub(crate) accept_full_disallow: bool,
+    /// How long the last file stays in force after its rules vanished; zero is not at all.
+    pub(crate) vanish_after: Duration,
+}
+
+#[cfg(test)]
+impl Default for Caution {
+    fn default() -> Self {
+        Self {
+            accept_full_disallow: false,
+            vanish_after: policy::RobotsTxt::default().vanish_after,
+        }
+    }
+}
+
+impl WatchedSite {
+    pub(crate) fn of(site: &policy::Site, policy: &Policy) -> Self {
+        let policy::RobotsTxt { accept_full_disallow, vanish_after, .. } = site.robots_txt;
+        let is_secure = policy.server.listen.iter().any(|listener| listener.tls.is_some());
+        Self {
+            name: site.name().to_owned(),
+            origins: site.backend.origins.clone(),
+            host: site.backend.host.clone(),
+            scheme: if is_secure { "https" } else { "http" },
+            caution: Caution { accept_full_disallow, vanish_after },
+            catalogue: Arc::clone(&policy.catalogue),
+        }
+    }
+
+    pub(super) fn urls(&self) -> String {
+        let urls: Vec<String> = self.origins.iter().map(ToString::to_string).collect();
+        urls.join(", ")
+    }
+}
 
 /// The hosts of the policy, each with the origins of its site.
 #[derive(Clone, Debug, Default)]
-pub(in crate::state::publication) struct KnownHosts(Vec<(policy::Host, Vec<Origin>)>);
+pub(crate) struct KnownHosts(Vec<(policy::Host, Vec<Origin>)>);
 
 impl KnownHosts {
     /// The hosts of these sites, also of sites without fetches.
-    pub(in crate::state::publication) fn of<'p>(
-        sites: impl IntoIterator<Item = &'p policy::Site>,
-    ) -> Self {
+    pub(crate) fn of<'p>(sites: impl IntoIterator<Item = &'p policy::Site>) -> Self {
         let of_site = |site: &'p policy::Site| {
             site.hosts.iter().map(|host| (host.clone(), site.backend.origins.clone()))
         };
@@ -136,7 +191,7 @@ fn is_at(origin: &Origin, host: &str, port: u16) -> bool {
 mod tests {
     use std::sync::Arc;
 
-    use super::{super::site::Caution, *};
+    use super::*;
 
     fn origin(text: &str) -> Origin {
         let (host, port) = text.rsplit_once(':').expect("with a port");

@@ -8,13 +8,12 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::timeout;
 
 use crate::{
-    advice::lint,
     base::{
         diagnostic::Diagnostic,
         fetch::{self, Client, Failure, Reach, Redirects, Request, Response, Validators},
     },
     formats::robots,
-    rules::crawlers::{Catalogue, ranges},
+    rules::crawlers::ranges,
 };
 
 use super::{
@@ -23,7 +22,6 @@ use super::{
     destination::{Destination, KnownHosts, Owner},
 };
 
-/// A fetcher. Copies share the client.
 #[derive(Clone, Debug)]
 pub(super) struct Fetcher {
     clients: Clients,
@@ -46,22 +44,21 @@ pub(super) struct Fetched {
 /// The validators for the next access to one destination. Another destination may have another file
 /// with the same date.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::state::publication) struct Condition {
+pub(crate) struct Condition {
     destination: Destination,
     validators: Validators,
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::state::publication) struct Clients {
+pub(crate) struct Clients {
     /// For the origins of the policy, at any address.
-    pub(in crate::state::publication) own: Client,
+    pub(crate) own: Client,
     /// For the destinations of redirects, at public addresses.
     foreign: Client,
 }
 
 impl Clients {
-    /// The clients for origins and redirects. Their requests tell the `purpose`.
-    pub(in crate::state::publication) fn new(purpose: &str) -> Result<Self, String> {
+    pub(crate) fn new(purpose: &str) -> Result<Self, String> {
         Self::reaching(purpose, Reach::Elsewhere { is_public: ranges::is_public })
     }
 
@@ -81,7 +78,6 @@ impl Clients {
 }
 
 impl Fetcher {
-    /// A fetcher that follows redirects to these hosts.
     pub(super) fn new(clients: Clients, hosts: KnownHosts) -> Self {
         Self { clients, hosts: Arc::new(hosts), deadline: fetch::DEADLINE }
     }
@@ -158,15 +154,6 @@ impl Fetcher {
             validators: condition.map_or(&unconditional, |condition| &condition.validators),
         };
         client.get(request).await
-    }
-}
-
-impl Fetched {
-    pub(super) fn linted(mut self, catalogue: &Catalogue) -> Self {
-        if let AccessResult::File(text) = &self.result {
-            self.remarks.extend(lint::robots_txt(text, catalogue));
-        }
-        self
     }
 }
 

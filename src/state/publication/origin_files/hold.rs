@@ -4,16 +4,18 @@
 //! open a site, and a crawler that read this follows it for a day. So both wait for the operator, or
 //! for another file of the origin; vanished rules wait for `vanish_after` at most.
 
-use std::time::Duration;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 use crate::{
+    base::diagnostic::Diagnostic,
     formats::robots::{self, OriginFile},
     rules::enforce::EditionId,
 };
 
-use super::site::Caution;
+use super::destination::Caution;
 
 /// The reason to hold a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub(super) struct Meaning {
 }
 
 #[derive(Clone, Debug)]
-pub(in crate::state::publication) struct Held {
+pub(crate) struct Held {
     pub(super) file: OriginFile,
     pub(super) id: String,
     pub(super) hold: Hold,
@@ -56,19 +58,14 @@ impl Meaning {
 }
 
 impl Hold {
-    /// The reason to hold a file with the meaning `new` after one with the meaning `before`; `None`
+    /// The reason to hold a file with the meaning `new` after one with the meaning `old`; `None`
     /// if it may be in force at once. `was_open` tells whether there was a file before it, or rules of
     /// the site that left anything open.
-    pub(super) fn of(
-        before: Meaning,
-        new: Meaning,
-        was_open: bool,
-        caution: Caution,
-    ) -> Option<Self> {
+    pub(super) fn of(old: Meaning, new: Meaning, was_open: bool, caution: Caution) -> Option<Self> {
         let is_silent = !new.has_rules && !new.is_restrictive;
-        if new.is_closed && !before.is_closed && was_open && !caution.accept_full_disallow {
+        if new.is_closed && !old.is_closed && was_open && !caution.accept_full_disallow {
             Some(Self::Closing)
-        } else if is_silent && before.is_restrictive && !caution.vanish_after.is_zero() {
+        } else if is_silent && old.is_restrictive && !caution.vanish_after.is_zero() {
             Some(Self::Vanishing)
         } else {
             None
@@ -98,11 +95,7 @@ impl Held {
     }
 
     /// A file that was held before this process.
-    pub(in crate::state::publication) fn known(
-        file: OriginFile,
-        since: Timestamp,
-        is_discarded: bool,
-    ) -> Self {
+    pub(crate) fn known(file: OriginFile, since: Timestamp, is_discarded: bool) -> Self {
         let hold = Hold::of_file(file.bytes().map_or(b"", AsRef::as_ref));
         Self { is_discarded, ..Self::new(file, hold, since) }
     }
@@ -118,6 +111,41 @@ impl Held {
 /// The name of a file: that of the edition that it is alone. A merged edition has another one.
 pub(super) fn id(file: &OriginFile) -> String {
     EditionId::of(file.bytes().map_or(b"", AsRef::as_ref)).to_string()
+}
+
+/// What an operator should know about the robots.txt of one origin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OriginReport {
+    /// The reason why the origin's file is held and an earlier one stays in force.
+    pub held: Option<Hold>,
+    pub(crate) findings: Vec<Diagnostic>,
+}
+
+/// The reports of all sites with fetches, by name. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct OriginReports(Arc<Mutex<HashMap<String, OriginReport>>>);
+
+impl OriginReports {
+    /// The report of a site; an empty one without fetches.
+    pub fn of(&self, site: &str) -> OriginReport {
+        self.0.lock().get(site).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn held(&self) -> Vec<(String, Hold)> {
+        let reports = self.0.lock();
+        let held = reports.iter().filter_map(|(site, one)| Some((site.clone(), one.held?)));
+        let mut held: Vec<_> = held.collect();
+        held.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        held
+    }
+
+    pub(super) fn put(&self, site: &str, report: OriginReport) {
+        self.0.lock().insert(site.to_owned(), report);
+    }
+
+    pub(super) fn forget(&self, site: &str) {
+        self.0.lock().remove(site);
+    }
 }
 
 #[cfg(test)]

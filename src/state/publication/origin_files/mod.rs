@@ -34,14 +34,13 @@ mod access_result; // the meaning of one response
 mod body; // the text of one response
 mod destination; // the destination of a fetch and of its redirects
 mod fetcher; // one access over HTTP
-mod file_overview; // what operators should know
 mod hold; // files that change too much at once
-mod site; // a site with fetches from its origin
 #[cfg(test)]
 mod tests;
 mod watch; // the state of one site's file
 mod watches; // the watches of all sites, with logs and metrics
 
+pub use self::hold::{Hold, OriginReport, OriginReports};
 use self::{
     access_result::AccessResult,
     destination::Destination,
@@ -50,16 +49,11 @@ use self::{
     watches::{Rounds, Watches},
 };
 pub(super) use self::{
-    destination::KnownHosts,
+    destination::{KnownHosts, WatchedSite},
     fetcher::Clients,
     hold::Held,
-    site::WatchedSite,
     watch::{Event, KnownFile},
     watches::News,
-};
-pub use self::{
-    file_overview::{OriginReport, OriginReports},
-    hold::Hold,
 };
 
 /// The fetches from all origins. They end on drop.
@@ -72,21 +66,15 @@ pub(super) struct OriginFiles {
 }
 
 impl OriginFiles {
-    /// Starts to fetch for `sites`, on the current runtime. Redirects may lead to `hosts`. `known`
-    /// returns the known file of a site, by its name.
+    /// Starts to fetch for `sites`, each with its known file, on the current runtime. Redirects may lead to
+    /// `hosts`.
     pub(super) fn start(
         clients: Clients,
-        sites: Vec<WatchedSite>,
+        sites: Vec<(WatchedSite, KnownFile)>,
         hosts: KnownHosts,
-        known: impl Fn(&str) -> KnownFile,
         news: mpsc::UnboundedSender<News>,
         (metrics, reports): (&Arc<Metrics>, &OriginReports),
     ) -> Self {
-        let watched = |site: WatchedSite| {
-            let watch = Watch::new(known(&site.name), site.caution);
-            (site, watch)
-        };
-        let sites = sites.into_iter().map(watched).collect();
         let (watches, pending) = Watches::new(sites, news, (Arc::clone(metrics), reports.clone()));
         let watches = Arc::new(Mutex::new(watches));
         let fetcher = Fetcher::new(clients, hosts);

@@ -17,9 +17,8 @@ use tokio::sync::mpsc;
 
 use super::{
     access_result::AccessResult,
-    destination::Destination,
+    destination::{Caution, Destination},
     fetcher::{Condition, Fetched},
-    site::Caution,
     *,
 };
 use crate::{base::fetch::Reach, formats::robots::OriginFile, rules::policy};
@@ -403,7 +402,8 @@ async fn every_site_is_fetched_at_the_start_and_a_successor_continues() {
     let start = |known: &dyn Fn(&str) -> KnownFile| {
         let (client, hosts) = (clients(), KnownHosts::default());
         let shown = (&metrics, &reports);
-        OriginFiles::start(client, sites.clone(), hosts, known, sender.clone(), shown)
+        let sites = sites.iter().map(|site| (site.clone(), known(&site.name))).collect();
+        OriginFiles::start(client, sites, hosts, sender.clone(), shown)
     };
     let first = start(&known);
     assert!(first.wait_for_first_results(PATIENCE).await);
@@ -454,10 +454,10 @@ async fn a_start_waits_for_silent_origins_up_to_its_limit() {
     let (sender, mut news) = mpsc::unbounded_channel();
     let metrics = Arc::new(Metrics::new());
     let start = |sites: Vec<WatchedSite>| {
-        let known = |_: &str| KnownFile::default();
+        let sites = sites.into_iter().map(|site| (site, KnownFile::default())).collect();
         let (client, hosts) = (clients(), KnownHosts::default());
         let reports = OriginReports::default();
-        OriginFiles::start(client, sites, hosts, known, sender.clone(), (&metrics, &reports))
+        OriginFiles::start(client, sites, hosts, sender.clone(), (&metrics, &reports))
     };
     let origins = start(vec![silent.site()]);
     assert!(!origins.wait_for_first_results(Duration::from_millis(50)).await);

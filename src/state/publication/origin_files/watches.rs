@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch as latest};
 
 use crate::{
+    advice::lint,
     base::{
         diagnostic::Severity,
         fetch::{Fetching, Sources},
@@ -16,18 +17,17 @@ use crate::{
 };
 
 use super::{
-    destination::Destination,
+    access_result::AccessResult,
+    destination::{Destination, WatchedSite},
     fetcher::{Fetched, Fetcher},
-    file_overview::OriginReports,
-    hold::{self, Hold},
-    site::WatchedSite,
-    watch::{Event, Release, Watch},
+    hold::{self, Hold, OriginReports},
+    watch::{Event, KnownFile, Release, Watch},
 };
 
 const MOST_REMARKS: usize = 10;
 
 /// An event, with the name of its site. The publisher gets them in order.
-pub(in crate::state::publication) type News = (String, Event);
+pub(crate) type News = (String, Event);
 
 #[derive(Debug)]
 pub(super) struct Watches {
@@ -66,9 +66,13 @@ impl Sources for Rounds {
         let SiteWatch { site, watch, .. } = watches.sites.get(number)?;
         let (destinations, condition) = (Destination::of(site), watch.known.condition.clone());
         let (fetcher, catalogue) = (self.fetcher.clone(), Arc::clone(&site.catalogue));
-        Some(Box::pin(
-            async move { fetcher.fetch(destinations, condition).await.linted(&catalogue) },
-        ))
+        Some(Box::pin(async move {
+            let mut fetched = fetcher.fetch(destinations, condition).await;
+            if let AccessResult::File(text) = &fetched.result {
+                fetched.remarks.extend(lint::robots_txt(text, &catalogue));
+            }
+            fetched
+        }))
     }
 
     fn settle(&mut self, number: usize, fetched: Fetched) -> Option<Duration> {
@@ -79,12 +83,15 @@ impl Sources for Rounds {
 impl Watches {
     /// The watches, and a channel with the number of sites without a first result.
     pub(super) fn new(
-        sites: Vec<(WatchedSite, Watch)>,
+        sites: Vec<(WatchedSite, KnownFile)>,
         news: mpsc::UnboundedSender<News>,
         (metrics, reports): (Arc<Metrics>, OriginReports),
     ) -> (Self, latest::Receiver<usize>) {
         let (pending, receiver) = latest::channel(sites.len());
-        let watched = |(site, watch)| SiteWatch { site, watch, has_result: false };
+        let watched = |(site, known): (WatchedSite, KnownFile)| {
+            let watch = Watch::new(known, site.caution);
+            SiteWatch { site, watch, has_result: false }
+        };
         let sites = sites.into_iter().map(watched).collect();
         let watches = Self { sites, news, pending, metrics, reports, is_open: true };
         watches.sites.iter().for_each(|one| watches.show(one));
@@ -171,9 +178,7 @@ impl SiteWatch {
             Event::Changed => self.log_file(),
             Event::Held { id, hold: Hold::Closing, since, .. }
             | Event::StillHeld { id, hold: Hold::Closing, since } => tracing::error!(
-                site,
-                id,
-                %since,
+                site, id, %since,
                 repair = "serve another file at the origin, or confirm this one with \
                           'beadle robots accept' or 'accept_full_disallow: true'",
                 "origin robots.txt quarantined: it suddenly closes the whole site to every \
@@ -181,10 +186,7 @@ impl SiteWatch {
             ),
             Event::Held { id, hold: Hold::Vanishing, since, .. }
             | Event::StillHeld { id, hold: Hold::Vanishing, since } => tracing::error!(
-                site,
-                id,
-                %since,
-                vanish_after = ?self.site.caution.vanish_after,
+                site, id, %since, vanish_after = ?self.site.caution.vanish_after,
                 repair = "serve the rules again at the origin, or confirm that there are none with \
                           'beadle robots accept'",
                 "origin robots.txt quarantined: its rules are gone, which opens the whole site to \

@@ -31,7 +31,7 @@ struct Due {
 
 /// Checks every origin of the sites that `checked` returns at its interval, for ever. `now` is the time of
 /// the steady clock.
-pub(in crate::state::publication) async fn repeat(
+pub(crate) async fn repeat(
     checked: impl Fn() -> Vec<Arc<Servers>>,
     now: impl Fn() -> Duration,
     client: Client,
@@ -76,27 +76,18 @@ fn due(checked: Vec<Arc<Servers>>, now: Duration) -> Vec<Due> {
 async fn run(due: Due, client: Client) -> (Due, bool) {
     let Due { servers, place, check } = &due;
     let Some(server) = servers.all.get(*place) else { return (due, false) };
-    let url = format!("{}{}", server.origin, check.path);
-    let unconditional = Validators::default();
-    let request = Request {
-        url: &url,
-        host: Some(&servers.backend.host),
-        forwarded: None,
-        validators: &unconditional,
-    };
+    let url = &format!("{}{}", server.origin, check.path);
+    let validators = &Validators::default();
+    let request = Request { url, host: Some(&servers.backend.host), forwarded: None, validators };
     let response = timeout(check.timeout, client.get(request)).await;
     let is_good = matches!(response, Ok(Ok(response)) if matches!(response.status(), 200..=399));
     (due, is_good)
 }
 
 fn settle(done: Option<(Due, bool)>, now: Duration, metrics: &Metrics) {
-    match done {
-        Some((Due { servers, place, .. }, true)) => {
-            servers.succeeded(place, Success::Check, metrics);
-        }
-        Some((Due { servers, place, .. }, false)) => {
-            servers.failed(place, Fault::Check, now, metrics);
-        }
-        None => {}
+    let Some((Due { servers, place, .. }, is_good)) = done else { return };
+    match is_good {
+        true => servers.succeeded(place, Success::Check, metrics),
+        false => servers.failed(place, Fault::Check, now, metrics),
     }
 }

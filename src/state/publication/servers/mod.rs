@@ -23,13 +23,12 @@ use crate::{
 
 use super::addresses::{AddressBook, Addresses};
 
-mod attempts; // the attempts of one request
 mod checks; // regular requests that find out about a server
 mod health; // whether a server is down
 
 pub(super) use self::checks::repeat;
+pub use self::health::Fault;
 use self::health::{Health, Success};
-pub use self::{attempts::Attempts, health::Fault};
 
 /// The origins of a site.
 #[derive(Debug)]
@@ -123,18 +122,13 @@ impl Servers {
 
     fn failed(&self, place: usize, fault: Fault, now: Duration, metrics: &Metrics) {
         let Some(Server { origin, health, .. }) = self.all.get(place) else { return };
-        let name = origin.to_string();
-        metrics.origin_fault(&self.site, &name, fault.as_str());
+        let origin = origin.to_string();
+        metrics.origin_fault(&self.site, &origin, fault.as_str());
         if health.failed(fault, &self.backend.health, now) {
-            metrics.origin_up(&self.site, &name).set(0);
+            metrics.origin_up(&self.site, &origin).set(0);
             if self.are_several() {
                 let (site, reason) = (&self.site, fault.as_str());
-                tracing::warn!(
-                    site,
-                    origin = name,
-                    reason,
-                    "origin down: the others get its requests"
-                );
+                tracing::warn!(site, origin, reason, "origin down: the others get its requests");
             }
         }
     }
@@ -142,10 +136,10 @@ impl Servers {
     fn succeeded(&self, place: usize, by: Success, metrics: &Metrics) {
         let Some(Server { origin, health, .. }) = self.all.get(place) else { return };
         if health.succeeded(by) {
-            let name = origin.to_string();
-            metrics.origin_up(&self.site, &name).set(1);
+            let origin = origin.to_string();
+            metrics.origin_up(&self.site, &origin).set(1);
             if self.are_several() {
-                tracing::info!(site = self.site, origin = name, "origin up again");
+                tracing::info!(site = self.site, origin, "origin up again");
             }
         }
     }
@@ -160,3 +154,67 @@ impl Server {
 
 #[cfg(test)]
 mod tests;
+
+/// The attempts of one request.
+#[derive(Debug, Default)]
+pub struct Attempts {
+    /// A bit for each server that failed.
+    tried: u64,
+    count: usize,
+    place: usize,
+    in_progress: Option<InProgress>,
+}
+
+/// The count of one request in progress at a server; ends on drop.
+#[derive(Debug)]
+struct InProgress(Arc<Health>);
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        self.0.in_progress.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Attempts {
+    /// The server for the next attempt; `None` if there is none left. `now` is the time of the
+    /// steady clock.
+    pub fn next<'s>(
+        &mut self,
+        servers: &'s Servers,
+        now: impl FnOnce() -> Duration,
+    ) -> Option<&'s Server> {
+        self.in_progress = None;
+        self.count += 1;
+        self.place = servers.pick(self.tried, now)?;
+        let server = servers.all.get(self.place)?;
+        if servers.are_several() {
+            server.health.in_progress.fetch_add(1, Ordering::Relaxed);
+            self.in_progress = Some(InProgress(Arc::clone(&server.health)));
+        }
+        Some(server)
+    }
+
+    /// Notes that the server of the present attempt failed. Returns whether another one may get the
+    /// request.
+    pub fn failed(
+        &mut self,
+        servers: &Servers,
+        fault: Fault,
+        now: Duration,
+        metrics: &Metrics,
+    ) -> bool {
+        self.tried |= 1 << self.place;
+        servers.failed(self.place, fault, now, metrics);
+        servers.are_several() && self.has_more(servers)
+    }
+
+    /// Whether the number of attempts allows one more.
+    pub fn has_more(&self, servers: &Servers) -> bool {
+        // One more than there are servers replaces a stale connection.
+        self.count <= servers.all.len()
+    }
+
+    pub(crate) fn succeeded(&self, servers: &Servers, metrics: &Metrics) {
+        servers.succeeded(self.place, Success::Request, metrics);
+    }
+}

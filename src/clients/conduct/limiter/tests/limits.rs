@@ -146,7 +146,7 @@ fn a_request_beyond_one_limit_counts_for_none() {
     let at = |seconds: u64| {
         let limited =
             limiter.count(&both, Fleet::NONE, Turn::Now, Duration::from_secs(seconds)).err();
-        limited.map(|one| (one.applied.limit.pace, one.too_soon.retry_after))
+        limited.map(|one| (one.applied.limit.pace, one.retry_after))
     };
     assert_eq!(at(0), None);
     for second in 1..=53 {
@@ -162,7 +162,7 @@ fn requests_that_wait_have_turns_at_the_rate_and_the_next_ones_are_refused() {
     let at = |turn, now| {
         let counted = counted(&limit, "GPTBot", Outcome::Unknown, "192.0.2.1");
         let time = limiter.count(&[counted], Fleet::NONE, turn, milliseconds(now));
-        time.map(|time| time.as_millis()).map_err(|one| one.too_soon.retry_after)
+        time.map(|time| time.as_millis()).map_err(|one| one.retry_after)
     };
     // A tenth of a second is the tolerance of a limit.
     let turns: Vec<_> = (0..8).map(|_| at(Turn::Later, 0)).collect();
