@@ -254,9 +254,12 @@ const FOLDER: &str = "SSL_CERT_DIR";
 /// is none. An empty one is fine.
 pub fn check_authorities() -> Result<(), String> {
     env::var_os(FILE).as_deref().map_or(Ok(()), check_file)?;
-    let Some(folder) = env::var_os(FOLDER) else { return Ok(()) };
-    let read = std::fs::read_dir(&folder).map(drop);
-    read.map_err(|error| refusal(FOLDER, &folder, &error, "a folder of certificates"))
+    env::var_os(FOLDER).as_deref().map_or(Ok(()), check_folder)
+}
+
+fn check_folder(folder: &OsStr) -> Result<(), String> {
+    let read = std::fs::read_dir(folder).map(drop);
+    read.map_err(|error| refusal(FOLDER, folder, &error, "a folder of certificates"))
 }
 
 fn check_file(file: &OsStr) -> Result<(), String> {
