@@ -19,9 +19,10 @@ mod foreign_list; // one as it is published
 mod subscription; // what it adds to the catalogue
 
 // All known crawlers.
-mod catalogue; // by name and by number, with patterns and hosts of referrers
+mod catalogue; // by name and by number, with hosts from which operators send people
 mod crawler; // one of them, checked, and domains of many owners
 mod name_table; // names, and the lookup of a word
+mod patterns; // crawlers without a name of their own
 mod site_names; // names of a site's groups
 
 // User-Agent to claim.
@@ -38,7 +39,7 @@ mod recent; // a cache of claims
 pub mod ranges; // published lists of addresses
 mod standing; // evidence -> standing
 
-pub use catalogue::{Catalogue, check_pattern};
+pub use catalogue::Catalogue;
 pub use changes::{Change, Changes};
 pub use claim::{Claim, Class, Name};
 pub use crawler::{Crawler, check_suffix, is_shared};
@@ -47,6 +48,7 @@ pub use entry::{
     Status,
 };
 pub use foreign_list::{Listed, read_list};
+pub use patterns::check_pattern;
 pub use recent::Recent;
 pub use site_names::{SiteNames, is_findable};
 pub use standing::{Evidence, Outcome, Standing, Testimony};
