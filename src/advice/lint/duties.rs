@@ -16,11 +16,7 @@ use crate::{
     rules::policy::{Source, Spot},
 };
 
-use super::{
-    findings::Findings,
-    search::Search,
-    subject::{Ranked, Subject, Written},
-};
+use super::subject::{Findings, Ranked, Search, Subject, Written};
 
 /// How many rules a message names.
 const NAMED: usize = 3;

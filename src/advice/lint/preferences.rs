@@ -16,33 +16,30 @@ use crate::{
     },
 };
 
-use super::{findings::Findings, subject::Subject};
+use super::subject::{Findings, Subject};
 
 pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
-    for (group, places) in subject.file.groups.iter().zip(&subject.places) {
-        for (record, at) in group.records.iter().zip(&places.records) {
-            let Some((path, permission)) = permission(record) else { continue };
-            let Ok(pattern) = Pattern::new(path) else { continue };
-            let mut names = group.user_agents.iter().map(|one| one.name.trim());
-            let scope = match names.next() {
-                Some("*") => subject.matcher.star(),
-                Some(name) => subject.matcher.group(name),
-                None => None,
-            };
-            let Some(rule) = scope.and_then(|scope| subject.is_closed(scope, &pattern)) else {
-                continue;
-            };
-            let message = format!(
-                "'{}: {}' permits a use ({}) of pages that {} closes",
-                shown(&record.name),
-                shown(&record.value),
-                permission,
-                rule.rule.quoted_with_line()
-            );
-            let finding = Diagnostic::note("lint.unusable_permission", message)
-                .help("allow the paths, or remove the permission");
-            findings.add(*at, Diagnostic { severity: subject.severity(), ..finding });
-        }
+    for (group, record, at) in subject.records() {
+        let Some((path, permission)) = permission(record) else { continue };
+        let Ok(pattern) = Pattern::new(path) else { continue };
+        let mut names = group.user_agents.iter().map(|one| one.name.trim());
+        let scope = match names.next() {
+            Some("*") => subject.matcher.star(),
+            Some(name) => subject.matcher.group(name),
+            None => None,
+        };
+        let Some(rule) = scope.and_then(|scope| subject.is_closed(scope, &pattern)) else {
+            continue;
+        };
+        let message = format!(
+            "'{}: {}' permits a use ({permission}) of pages that {} closes",
+            shown(&record.name),
+            shown(&record.value),
+            rule.rule.quoted_with_line()
+        );
+        let finding = Diagnostic::note("lint.unusable_permission", message)
+            .help("allow the paths, or remove the permission");
+        findings.add(at, Diagnostic { severity: subject.severity(), ..finding });
     }
 }
 
@@ -78,23 +75,20 @@ pub(super) fn lint_wishes(site: &Site, subject: &Subject<'_>, findings: &mut Fin
         );
         let help = "a wish is not enforced; to refuse them, add a group with 'user_agents: \
                     [\"purpose:ai-training\"]' and 'disallow: [\"/\"]'";
-        findings.add(at, Diagnostic::note("lint.unenforced_preference", message).help(help));
+        findings.note(at, "lint.unenforced_preference", message, help);
     }
-    for (group, places) in subject.file.groups.iter().zip(&subject.places) {
-        for (record, at) in group.records.iter().zip(&places.records) {
-            let contradicted =
-                group.user_agents.iter().find_map(|name| contradiction(site, &name.name, record));
-            let Some(category) = contradicted else { continue };
-            let message = format!(
-                "'{}: {}' and 'preferences' say different things of {}",
-                shown(&record.name),
-                shown(&record.value),
-                category.as_str()
-            );
-            let help = "crawlers take the stricter one; remove the record";
-            findings
-                .add(*at, Diagnostic::warning("lint.contradicting_preference", message).help(help));
-        }
+    for (group, record, at) in subject.records() {
+        let contradicted =
+            group.user_agents.iter().find_map(|name| contradiction(site, &name.name, record));
+        let Some(category) = contradicted else { continue };
+        let message = format!(
+            "'{}: {}' and 'preferences' say different things of {}",
+            shown(&record.name),
+            shown(&record.value),
+            category.as_str()
+        );
+        let help = "crawlers take the stricter one; remove the record";
+        findings.warn(at, "lint.contradicting_preference", message, help);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Secrets in paths: everybody can read robots.txt.
 
-use crate::base::{diagnostic::Diagnostic, escape::shown};
+use crate::base::escape::shown;
 
-use super::{findings::Findings, subject::Subject};
+use super::subject::{Findings, Subject};
 
 /// Parameters whose values are secrets.
 const KEYS: [&str; 14] = [
@@ -34,11 +34,8 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
             rule.quoted(),
             shown(secret)
         );
-        findings.add(
-            rule.at,
-            Diagnostic::warning("lint.secret", message)
-                .help("remove the rule, renew the secret, and protect the page with a password"),
-        );
+        let help = "remove the rule, renew the secret, and protect the page with a password";
+        findings.warn(rule.at, "lint.secret", message, help);
     }
 }
 

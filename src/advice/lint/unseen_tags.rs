@@ -1,7 +1,6 @@
 //! Tags that no crawler sees: `noindex` on pages that no crawler may fetch. Tags for too many crawlers.
 
 use crate::{
-    base::diagnostic::Diagnostic,
     formats::{
         robots::{Pattern, Scope},
         robots_tag::{self, RobotsTag},
@@ -9,10 +8,7 @@ use crate::{
     rules::policy::{Server, Site, Spot, TagRule},
 };
 
-use super::{
-    findings::Findings,
-    subject::{Ranked, Subject},
-};
+use super::subject::{Findings, Ranked, Subject};
 
 /// The most lines of `X-Robots-Tag` without a finding. Common clients refuse a response with more than
 /// 100 fields.
@@ -44,8 +40,7 @@ pub(super) fn lint_lines(site: &Site, server: &Server, findings: &mut Findings) 
         return;
     };
     let help = "use '*' instead of many crawlers, or set 'robots_tag_legacy: false'";
-    let finding = Diagnostic::warning("lint.many_tag_lines", message).help(help);
-    findings.add(first.spot, finding);
+    findings.warn(first.spot, "lint.many_tag_lines", message, help);
 }
 
 pub(super) fn lint(subject: &Subject<'_>, rules: &[TagRule], findings: &mut Findings) {
@@ -66,12 +61,9 @@ pub(super) fn lint(subject: &Subject<'_>, rules: &[TagRule], findings: &mut Find
                  by links to them",
                 by.rule.quoted_with_line()
             );
-            findings.add(
-                at,
-                Diagnostic::warning("lint.unseen_tag", message).help(
-                    "remove the rule from robots.txt to take the pages out of indexes, or this tag",
-                ),
-            );
+            let help =
+                "remove the rule from robots.txt to take the pages out of indexes, or this tag";
+            findings.warn(at, "lint.unseen_tag", message, help);
         }
     }
 }

@@ -6,9 +6,8 @@ use crate::formats::{robots::Access, usage::Preference};
 
 use super::{
     page::Site,
-    said::{Answer, Said, Use},
+    said::{Answer, RulesOf, Said, Use},
     signals::Signal,
-    source_rules::RulesOf,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -5,7 +5,11 @@ use crate::{
     review::report::{Cell, Document, Section, Table},
 };
 
-use super::{conflicts::Conflict, instructions::Audit, matrix::Row, said::Use};
+use super::{
+    conflicts::Conflict,
+    instructions::{Audit, Row},
+    said::Use,
+};
 
 /// The most rows of a table.
 const MOST: usize = 500;

@@ -15,10 +15,7 @@ use crate::{
     },
 };
 
-use super::{
-    excerpt::Excerpt,
-    verdict::{other_form, rule_text},
-};
+use super::decision::{Excerpt, other_form, rule_text};
 
 /// The most editions that are kept compiled.
 const MOST_EDITIONS: usize = 16;

@@ -2,12 +2,13 @@
 
 use std::{
     borrow::Cow,
-    fmt,
     net::{IpAddr, Ipv6Addr},
 };
 
+use derive_more::Display;
+
 use crate::{
-    base::escape,
+    base::escape::shown,
     rules::{crawlers::Outcome, enforce::Rulebook},
     serving::gate::BadTarget,
 };
@@ -36,17 +37,26 @@ pub(crate) enum Rungs {
 }
 
 /// The reason why a question has no answer; its text names the repair.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Display, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Occurs when the User-Agent has octets that no field has.
+    #[display("the User-Agent has control characters (no request can carry them)")]
     UserAgent,
     /// Occurs when the proxy refuses the target.
+    #[display("'{}' gets 400 from the proxy: {_1}", shown(_0))]
     Target(String, BadTarget),
     /// Occurs when the URL has no valid host.
+    #[display(
+        "'{}' gets 400 from the proxy: its host is not valid (write for example \
+         https://www.example.com/)",
+        shown(_0)
+    )]
     Host(String),
     /// Occurs when the target belongs to none of these sites.
+    #[display("'{}' belongs to no site of the policy (it has {})", shown(_0), _1.join(", "))]
     UnknownHost(String, Vec<String>),
     /// Occurs when none of these sites has the name.
+    #[display("the policy has no site '{}' (it has {})", shown(_0), _1.join(", "))]
     UnknownSite(String, Vec<String>),
 }
 
@@ -88,31 +98,4 @@ fn host_of(rulebook: &Rulebook, number: usize) -> Option<Cow<'_, str>> {
 
 pub(super) fn names(rulebook: &Rulebook) -> Vec<String> {
     rulebook.sites().iter().map(|site| site.name.clone()).collect()
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UserAgent => {
-                f.write_str("the User-Agent has control characters (no request can carry them)")
-            }
-            Self::Target(text, why) => {
-                write!(f, "'{}' gets 400 from the proxy: {why}", escape::shown(text))
-            }
-            Self::Host(text) => write!(
-                f,
-                "'{}' gets 400 from the proxy: its host is not valid (write for example \
-                 https://www.example.com/)",
-                escape::shown(text)
-            ),
-            Self::UnknownHost(text, sites) => {
-                let (text, names) = (escape::shown(text), sites.join(", "));
-                write!(f, "'{text}' belongs to no site of the policy (it has {names})")
-            }
-            Self::UnknownSite(name, sites) => {
-                let (name, names) = (escape::shown(name), sites.join(", "));
-                write!(f, "the policy has no site '{name}' (it has {names})")
-            }
-        }
-    }
 }

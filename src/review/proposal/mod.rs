@@ -1,11 +1,5 @@
 //! A change of the policy file before it is made: its text, and what it would have done.
 //!
-//! ```text
-//! request   what the operator asks for ─▶ entries of the file
-//! mod       the file with these entries, read and tested as a policy
-//! last_days what the last days would have been
-//! ```
-//!
 //! May use: edit, policy, robots, counts, record, tally, violations, report, trial, publication,
 //! diagnostic, product_token. Must not know: cli, desk, any clock, any socket. It writes nothing.
 
@@ -37,18 +31,14 @@ pub(crate) struct Current<'c> {
     pub(crate) file: &'c Path,
     /// Its name in findings and in the patch.
     pub(crate) name: &'c str,
-    /// Its bytes.
     pub(crate) bytes: &'c [u8],
-    /// The policy in them.
     pub(crate) policy: &'c Policy,
 }
 
 /// The change, ready to be written.
 #[derive(Debug)]
 pub(crate) struct Proposal {
-    /// The new bytes.
     pub(crate) after: Vec<u8>,
-    /// The policy in them.
     pub(crate) policy: Policy,
     /// The difference of the texts, as `patch` reads it.
     pub(crate) patch: String,

@@ -12,10 +12,8 @@ use crate::{
 };
 
 use super::{
-    changes::Changes,
     merge::WINDOW,
-    totals::{Client, Crawler, OTHER, Rule, Tally, date},
-    treatment::Verdict,
+    totals::{Changes, Client, Crawler, OTHER, Rule, Tally, Verdict, date},
 };
 
 /// The outcome as a document with up to `most` rows in a table. `basis` says what the logs were judged

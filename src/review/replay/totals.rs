@@ -1,24 +1,57 @@
-//! What is counted about logs, bounded.
+//! What is counted about logs, bounded, and what another policy does with the same requests.
 
 use std::{cmp::Reverse, collections::BTreeMap, hash::Hash};
 
 use hashbrown::HashMap;
 use jiff::Timestamp;
 
+use super::batch::{Batch, Faults};
 use crate::{
-    base::{escape, text::Text},
+    base::{
+        escape,
+        text::{Text, words},
+    },
     records::tally::Claimant,
     rules::{
         crawlers::{Outcome, Purpose},
-        enforce::Reason,
+        enforce::{Action, Reason},
     },
     serving::gate::{Counted, Past},
 };
 
-use super::{
-    batch::{Batch, Faults},
-    treatment::Verdict,
-};
+words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub(crate) enum Verdict {
+        /// Not judged: a person, or a request that the proxy refuses.
+        NotJudged = "not judged",
+        Allow = "allow",
+        /// Allowed by an edition that the crawler may still use.
+        Grace = "grace",
+        /// Another form of a closed path: no violation.
+        Form = "other form",
+        /// Beyond a rate limit: no violation.
+        Limit = "limit",
+        Log = "log",
+        Throttle = "throttle",
+        Block = "block",
+    }
+}
+
+impl Verdict {
+    /// The treatment of a judged request.
+    pub(super) fn of(past: &Past<'_>) -> Self {
+        let Some(counted) = &past.counted else { return Self::NotJudged };
+        match counted.action {
+            _ if counted.reason == Reason::Form => Self::Form,
+            _ if counted.reason == Reason::Limit => Self::Limit,
+            Action::Log => Self::Log,
+            Action::Throttle => Self::Throttle,
+            Action::Block => Self::Block,
+            Action::Pass if counted.reason == Reason::Grace => Self::Grace,
+            Action::Pass => Self::Allow,
+        }
+    }
+}
 
 /// The most names of a site that only clients use. Others are counted together.
 pub(crate) const MOST_NAMES: usize = 10_000;
@@ -332,4 +365,59 @@ fn widen(span: &mut Option<(Timestamp, Timestamp)>, now: Timestamp) {
 pub(super) fn date(day: i64) -> String {
     Timestamp::from_second(day * 86_400)
         .map_or_else(|_| day.to_string(), |time| time.strftime("%F").to_string())
+}
+
+/// The paths that are kept as examples.
+const EXAMPLES: usize = 3;
+/// The most rows; further ones are counted together.
+const MOST_ROWS: usize = 10_000;
+
+/// The requests that another policy treats otherwise.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(BTreeMap<Key, Change>);
+
+/// Site, name, claimant, before, after.
+type Key = (String, String, Claimant, Verdict, Verdict);
+
+/// Requests of one crawler whose treatment changes alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) requests: u64,
+    /// The first paths.
+    pub(crate) paths: Vec<String>,
+}
+
+impl Changes {
+    pub(super) fn add(
+        &mut self,
+        site: &str,
+        Client { name, claimant }: Client<'_>,
+        (before, after): (Verdict, Verdict),
+        target: &[u8],
+    ) {
+        let mut key = (site.to_owned(), name.to_owned(), claimant, before, after);
+        if self.0.len() >= MOST_ROWS && !self.0.contains_key(&key) {
+            OTHER.clone_into(&mut key.1);
+        }
+        let change = self.0.entry(key).or_default();
+        change.requests += 1;
+        if change.paths.len() < EXAMPLES {
+            let path = escape::bounded(target, 256);
+            if !change.paths.contains(&path) {
+                change.paths.push(path);
+            }
+        }
+    }
+
+    /// The changes, most requests first: site, client name, before, after.
+    pub(crate) fn rows(&self) -> Vec<(&str, Client<'_>, Verdict, Verdict, &Change)> {
+        let rows = self.0.iter();
+        let mut rows: Vec<_> = rows
+            .map(|((site, name, claimant, before, after), change)| {
+                (site.as_str(), Client { name, claimant: *claimant }, *before, *after, change)
+            })
+            .collect();
+        rows.sort_by_key(|row| Reverse(row.4.requests));
+        rows
+    }
 }

@@ -7,8 +7,7 @@
 use askama::Template;
 
 use super::{
-    bars::spark,
-    document::{Cell, Document},
+    document::{Cell, Document, spark},
     number::{grouped, percent},
 };
 

@@ -3,8 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{
-    bars::{bar, spark},
-    document::{Cell, Document, Section, Table},
+    document::{Cell, Document, Section, Table, bar, spark},
     grid::{self, Colour, Column, GAP, Grid, Screen},
     number::grouped,
 };

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::records::record::{Edition, Violation, time};
-
 use super::{
     file,
-    manifest::Settings,
-    material::Served,
-    window::{self, Leap},
+    manifest::{Leap, Settings, start},
+};
+use crate::{
+    records::record::{Edition, Violation, time},
+    rules::enforce::Stay,
 };
 
 /// One time in force of an edition.
@@ -67,14 +67,13 @@ pub(super) struct History<'a> {
 
 impl<'a> History<'a> {
     /// The whole history of a site: its own editions, and those of sites that had its hosts.
-    pub(super) fn of(site: &str, served: Option<&Served<'_>>, editions: &'a [Edition]) -> Self {
+    pub(super) fn of(site: &str, inherited: &[Stay<'_>], editions: &'a [Edition]) -> Self {
         let of_site = |name: &str| {
             let name = name.to_owned();
             editions.iter().filter(move |one| one.site.eq_ignore_ascii_case(&name))
         };
         let own = of_site(site).map(|edition| Row::of(edition, site));
-        let stays = served.map(|served| served.inherited.as_slice()).unwrap_or_default();
-        let inherited = stays.iter().flat_map(|stay| {
+        let inherited = inherited.iter().flat_map(|stay| {
             of_site(stay.site).filter_map(|edition| {
                 let row = Row::of(edition, site).clipped(stay.from, stay.until)?;
                 Some(Row { published_by: Some(stay.site.to_owned()), ..row })
@@ -94,7 +93,7 @@ impl<'a> History<'a> {
         leaps: &[Leap],
         records: &[&Violation],
     ) -> (Vec<Row>, BTreeSet<String>) {
-        let window = |at| settings.map_or(at, |one| window::start(at, one.window(), leaps));
+        let window = |at| settings.map_or(at, |one| start(at, one.window(), leaps));
         let mut times: Vec<_> = records.iter().map(|one| (window(one.time), one.time)).collect();
         times.sort_unstable();
         // Windows that touch become one, so that many records need few comparisons.

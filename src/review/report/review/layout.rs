@@ -1,15 +1,12 @@
 //! A review as a document.
 
-use super::{
-    highlights::LEAST_JUDGED,
-    model::{CrawlerRow, Exchange, NO_NAME, PathRow, Review, RuleRow},
-};
+use super::model::{CrawlerRow, Exchange, LEAST_JUDGED, NO_NAME, PathRow, Review, RuleRow};
 use crate::{
     records::{record::rule_line, tally::FORM},
     review::report::{
         Cell, Count, Document, Section, Table, Tally,
         number::{change, count, grouped, ratio, share},
-        over_time::over_time,
+        span::over_time,
     },
 };
 

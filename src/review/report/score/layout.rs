@@ -8,7 +8,7 @@ use crate::{
     review::report::{
         Cell, Count, Document, Section, Table,
         number::{change, count, grouped, ratio, share},
-        over_time::over_time,
+        span::over_time,
     },
 };
 

@@ -1,7 +1,9 @@
-//! The facts of a scorecard.
+//! The facts of a scorecard, and the line of JSON.
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 
+use super::reading::{Following, READ_BY, Read, Reading};
 use crate::{
     records::{
         counts::{Dimension, Question},
@@ -9,11 +11,9 @@ use crate::{
         tally::Claimant,
         violations::Store,
     },
-    review::report::{Axis, Count, Span, TALLIED_BY, Tally},
+    review::report::{Axis, Count, Span, TALLIED_BY, Tally, number},
     rules::crawlers::{Catalogue, Purpose},
 };
-
-use super::reading::{Following, READ_BY, Read, Reading};
 
 /// The most bytes of robots.txt files that are read for their times in force.
 const MOST_EDITIONS: usize = 16 << 20;
@@ -112,4 +112,53 @@ impl Score {
             product_token,
         })
     }
+}
+
+fn time(time: Timestamp) -> String {
+    format!("{time:.0}")
+}
+
+fn following(one: &Following) -> Value {
+    let Following { site, edition, from, hours, .. } = one;
+    json!({ "site": site, "edition": edition, "from": time(*from), "hours": hours })
+}
+
+/// The scorecard as one object, with a line feed.
+pub(crate) fn json_line(score: &Score) -> String {
+    let Score { now, before, reading, axis, .. } = score;
+    let bar = |(at, Count { requests, violations }): (usize, &Count)| json!({ "from": time(axis.start(at)), "requests": requests, "violations": violations });
+    let hour = |(hour, requests)| json!({ "hour": time(hour), "requests": requests });
+    let bars = score.bars.iter().enumerate().skip(axis.uncounted());
+    let line = json!({
+        "kind": "score",
+        "product_token": score.product_token,
+        "operator": score.operator,
+        "purpose": score.purpose,
+        "site": score.site,
+        "from": time(score.span.from),
+        "until": time(score.span.until),
+        "requests": now.all.requests,
+        "violations": now.all.violations,
+        "before": before.all,
+        "compared": score.is_compared,
+        "reasons": now.reasons,
+        "read": now.read(),
+        "requests_per_hour": number::quotient(now.all.requests, score.span.hours()),
+        "busiest_hour": score.busiest.map(hour),
+        "robots_txt": {
+            "fetches": reading.fetches,
+            "hours": reading.hours,
+            "last": reading.last.map(time),
+            "usual_seconds": reading.interval.map(|interval| interval.as_secs()),
+        },
+        "following": score.following.iter().map(following).collect::<Vec<_>>(),
+        "too_soon": now.too_soon,
+        "limited": now.limited,
+        "judged": now.judged,
+        "broken": now.broken,
+        "confirmed": now.confirmed,
+        "contradicted": score.impostors.requests,
+        "trend": bars.map(bar).collect::<Vec<_>>(),
+    });
+    format!("{line}\n")
 }

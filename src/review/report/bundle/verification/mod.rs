@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use crate::records::record::{Fetch, SCHEMA, Violation};
 
-pub(crate) use self::finding::{Finding, Status};
+pub(crate) use self::integrity::{Finding, Status};
 
-use self::bench::Bench;
+use self::judgement::Bench;
 use super::{
     archive::Unpacked,
     file, history,
@@ -19,8 +19,6 @@ use super::{
     standing::{self, tally},
 };
 
-mod bench; // the files of a bundle, ready to judge by
-mod finding; // what a verification finds
 mod integrity; // hashes and lengths
 mod judgement; // one record, judged again
 
