@@ -79,32 +79,31 @@ fn compare_records(
     let groups = before.groups.iter().chain(&after.groups);
     let names: BTreeSet<&str> =
         groups.flat_map(|group| &group.user_agents).map(|ua| ua.name.as_str()).collect();
-    let mut changes: BTreeMap<(Vec<String>, Vec<String>), Vec<String>> = BTreeMap::new();
+    let mut changes: BTreeMap<[Vec<String>; 2], Vec<String>> = BTreeMap::new();
     for name in names.into_iter().chain(["*"]) {
-        let pair = (of(before, &matchers.0, name), of(after, &matchers.1, name));
+        let pair = [of(before, &matchers.0, name), of(after, &matchers.1, name)];
         let tokens = changes.entry(pair).or_default();
         if !tokens.iter().any(|token| token.eq_ignore_ascii_case(name)) {
             tokens.push(name.to_owned());
         }
     }
-    for ((before, after), tokens) in changes {
-        let row = Row::setting(site, "records", list(&before, &after), list(&after, &before));
-        if before != after {
-            comparison.add(Row { product_tokens: tokens.into(), ..row });
-        }
+    for (pair, tokens) in changes {
+        let row = records(site, &pair);
+        row.into_iter()
+            .for_each(|row| comparison.add(Row { product_tokens: tokens.clone().into(), ..row }));
     }
-    let (before, after) = (records_of_file(before), records_of_file(after));
-    if before != after {
-        let (lost, gained) = (list(&before, &after), list(&after, &before));
-        comparison.add(Row::setting(site, "records", lost, gained));
-    }
+    let of_files = [before, after].map(records_of_file);
+    records(site, &of_files).into_iter().for_each(|row| comparison.add(row));
 }
 
-/// The lines that the other side lacks.
-pub(super) fn list(lines: &[String], other: &[String]) -> State {
-    let own: Vec<&str> =
-        lines.iter().filter(|line| !other.contains(line)).map(String::as_str).collect();
-    State::of(own.join("; "))
+/// The change of some lines, if there is one: on each side those that the other side lacks.
+pub(super) fn records(site: Option<&Arc<str>>, [before, after]: &[Vec<String>; 2]) -> Option<Row> {
+    let list = |lines: &[String], other: &[String]| {
+        let own = lines.iter().filter(|line| !other.contains(line)).map(String::as_str);
+        State::of(own.collect::<Vec<_>>().join("; "))
+    };
+    let row = || Row::setting(site, "records", list(before, after), list(after, before));
+    (before != after).then(row)
 }
 
 /// The records of the groups in a scope, as lines, each once.

@@ -15,9 +15,8 @@ mod difference; // the differences of two files of rules
 mod files; // two robots.txt files; an origin's rules that a policy replaces
 mod regions; // the pairs of rules that decide under two sets of rules
 mod row; // one change, and all of them as lines
-mod settings; // what changes beside rules and tags
+mod settings; // what changes in settings and in the tags of responses
 mod sites; // which sites of two policies belong together, and what changes for their clients
-mod tag_changes; // what changes in the tags of responses
 mod treatments; // the clients of two sites: the group, the treatment and the pace of each
 
 #[cfg(test)]

@@ -130,7 +130,6 @@ pub(crate) fn is_same_beside(before: &str, after: &str, sections: &[&str]) -> bo
     without(before).is_some_and(|before| without(after) == Some(before))
 }
 
-/// The byte order mark and the rest.
 fn split_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
@@ -142,7 +141,6 @@ fn read(text: &str) -> Result<Node, Refusal> {
     })
 }
 
-/// The site at this place.
 fn find(root: &Node, place: (u32, u32)) -> Result<&Node, Refusal> {
     let sites = root.get("sites").filter(|sites| !sites.is_shared && !root.is_shared);
     let found = sites.and_then(|sites| sites.items().iter().find(|site| site.place == place));

@@ -6,13 +6,9 @@ use super::layout::{Content, Node, Refusal, Splice, Style, line_after, line_end,
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum List {
-    /// `enforcement.overrides`.
     Overrides,
-    /// `enforcement.rate_limits`.
     RateLimits,
-    /// `enforcement.quiet`.
     Quiet,
-    /// `robots_txt.groups`.
     Groups,
 }
 
@@ -27,7 +23,6 @@ impl List {
         }
     }
 
-    /// The comment behind an entry.
     pub(super) const fn mark(self) -> &'static str {
         match self {
             Self::Overrides | Self::Groups => "# beadle block",

@@ -15,7 +15,6 @@ const MOST_LINES: usize = 10;
 /// The time beyond `max-age` that a cache may take.
 const SLACK: Duration = Duration::from_secs(60);
 
-/// What should come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     RobotsTxt {
@@ -28,7 +27,6 @@ pub(crate) enum Expected {
     },
     /// A page of the origin, or a refusal.
     Page {
-        /// Whether Beadle refuses it.
         is_refused: bool,
         /// The names of the fields with the site's tags for the answer that came.
         tags: Vec<&'static str>,
@@ -53,11 +51,9 @@ pub(crate) struct Finding {
     /// What is wrong, as a clause.
     pub(crate) text: String,
     pub(crate) status: u16,
-    /// The `Server` field that came.
     pub(crate) server: String,
     /// The lines that a front put into robots.txt.
     pub(crate) added: Vec<String>,
-    /// The lines that it took out.
     pub(crate) removed: Vec<String>,
     pub(super) product: Option<Product>,
 }
@@ -167,7 +163,6 @@ pub(crate) struct Trouble {
     pub(crate) site: String,
     pub(crate) target: String,
     pub(crate) askers: Vec<String>,
-    /// What the first of them met.
     pub(crate) finding: Finding,
 }
 
@@ -238,7 +233,6 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// A product that serves as a front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Product {
     Cloudflare,

@@ -16,15 +16,12 @@ const MOST_TRIED: usize = 100;
 pub(crate) enum Asker {
     #[display("a browser")]
     Browser,
-    /// The crawler with this product token.
     Crawler(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
-    /// The client whose name it uses.
     pub(crate) asker: Asker,
-    /// Path and query.
     pub(crate) target: String,
 }
 

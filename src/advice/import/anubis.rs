@@ -135,7 +135,11 @@ fn patterns(found: &Found) -> Vec<String> {
     for piece in &found.pieces {
         match piece {
             Piece::Star => pattern.push('*'),
-            Piece::Text(text) => pattern.push_str(&escaped(text)),
+            // The signs of patterns are encoded.
+            Piece::Text(text) => text.chars().for_each(|c| match c {
+                '%' | '*' | '$' | '#' => pattern.push_str(&format!("%{:02X}", u32::from(c))),
+                c => pattern.push(c),
+            }),
         }
     }
     let pattern = if pattern.is_empty() { "/".to_owned() } else { pattern };
@@ -149,11 +153,6 @@ fn patterns(found: &Found) -> Vec<String> {
         true => vec![pattern],
         false => vec![format!("{pattern}$"), format!("{pattern}?")],
     }
-}
-
-/// The text with the signs of patterns encoded.
-fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('*', "%2A").replace('$', "%24").replace('#', "%23")
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use crate::{
 /// How often lines are left out before the text is given up.
 const MOST_ROUNDS: usize = 50;
 
-/// A policy made of foreign rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Imported {
     pub(crate) policy: String,
@@ -29,7 +28,6 @@ pub(crate) struct Imported {
 pub(crate) struct Loss {
     /// The place in the source: `line 12`, or a name.
     pub(crate) place: String,
-    /// The part, as written.
     pub(crate) what: String,
     pub(crate) why: String,
 }
@@ -44,11 +42,9 @@ impl Loss {
     }
 }
 
-/// The site that the policy is for.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) host: String,
-    /// The server behind it.
     pub(crate) origin: String,
 }
 
@@ -59,7 +55,6 @@ pub(super) struct Item {
     pub(super) place: String,
 }
 
-/// The name of a record, and its value.
 pub(super) type RecordItem = (String, Item);
 
 #[derive(Clone, Debug, Default)]
@@ -69,11 +64,9 @@ pub(super) struct Group {
     pub(super) disallow: Vec<Item>,
     pub(super) crawl_delay: Option<Item>,
     pub(super) records: Vec<RecordItem>,
-    /// Whether the source refuses these crawlers.
     pub(super) is_blocked: bool,
 }
 
-/// A policy in the making.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub(super) groups: Vec<Group>,
@@ -108,7 +101,6 @@ struct Lines {
 }
 
 impl Lines {
-    /// Adds lines without an item.
     fn add(&mut self, lines: &str) {
         for line in lines.split('\n') {
             self.text.push_str(line);
@@ -186,7 +178,6 @@ impl Draft {
         Imported { policy, losses }
     }
 
-    /// Leaves out an item of the source.
     fn remove(&mut self, item: &Item) {
         let is_other = |other: &Item| other != item;
         self.own.retain(is_other);
@@ -292,7 +283,6 @@ fn quoted(text: &str) -> String {
 }
 
 words! {
-    /// A format of foreign rules.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Kind {
         RobotsTxt = "robots-txt",

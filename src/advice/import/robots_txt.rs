@@ -9,7 +9,6 @@ use crate::{
     rules::crawlers::read_list,
 };
 
-/// Reads a robots.txt as crawlers do.
 pub(super) fn read(bytes: &[u8]) -> Draft {
     let (file, findings) = robots::parse(bytes);
     let mut draft = Draft::default();

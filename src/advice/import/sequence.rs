@@ -17,7 +17,6 @@ use crate::{
     },
 };
 
-/// What a rule does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Allow,
@@ -31,7 +30,6 @@ struct Step {
     path: Item,
 }
 
-/// The rules of one crawler.
 #[derive(Clone, Debug, Default)]
 struct Steps {
     steps: Vec<Step>,
@@ -39,10 +37,8 @@ struct Steps {
     is_complete: bool,
 }
 
-/// All rules, in their order.
 pub(super) struct Sequence {
     catalogue: Catalogue,
-    /// The rules for every crawler so far.
     star: Steps,
     /// By name in lower case: the name as written, and its rules.
     crawlers: BTreeMap<String, (Item, Steps)>,
@@ -61,7 +57,6 @@ impl Sequence {
         }
     }
 
-    /// Adds what is not carried over.
     pub(super) fn lose(
         &mut self,
         place: impl Into<String>,
@@ -99,7 +94,6 @@ impl Sequence {
         }
     }
 
-    /// Adds a rule for every crawler.
     pub(super) fn add_for_all(&mut self, paths: &[String], effect: Effect, place: &str) {
         self.star.add(paths, effect, place);
         for (_, steps) in self.crawlers.values_mut() {

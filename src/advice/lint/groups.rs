@@ -52,8 +52,8 @@ pub(super) fn lint_names(subject: &Subject<'_>, findings: &mut Findings) {
     for (number, user_agent, at) in subject.names() {
         let name = user_agent.name.trim();
         let known = groups_of.entry(name.to_ascii_lowercase()).or_default();
-        let mut crawler = subject.catalogue.find(name).into_iter();
-        if known.is_empty() && crawler.any(|crawler| crawler.kind() == Kind::Control) {
+        let crawler = subject.catalogue.find(name);
+        if known.is_empty() && crawler.is_some_and(|one| one.kind() == Kind::Control) {
             let message = format!(
                 "{} never appears in a User-Agent: the rules limit what another crawler's copies are \
                  used for, and no request breaks them",

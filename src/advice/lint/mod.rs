@@ -22,13 +22,12 @@ mod subject; // the rules of a site with their places, and the findings about th
 mod duties; // named groups that drop what `*` disallows
 mod groups; // groups of one name, lines without effect, crawlers that a closed site lets in
 mod misreadings; // what some parsers misread
-mod preferences; // preferences that part with the rules
+mod preferences; // preferences and tags that part with the rules
 mod redundant_rules; // rules that never decide
 mod secrets; // secrets in public paths
 
 // The lints of a policy alone.
 mod modes; // modes, overrides and rate limits without effect
-mod unseen_tags; // tags that no crawler sees
 
 // Comments in the file.
 mod silence; // what a comment allows
@@ -50,7 +49,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     let mut published = Vec::new();
     for site in policy.written_sites() {
         modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
-        unseen_tags::lint_lines(site, &policy.server, &mut findings);
+        preferences::lint_lines(site, &policy.server, &mut findings);
         lint_hosts(site, policy.fleet.is_some(), &mut findings);
         modes::lint_limits(site, &policy.catalogue, &mut findings);
         if site.robots_txt.source == Source::Origin {
@@ -65,7 +64,7 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
         }
         if subject.is_whole() && site.robots_txt.source == Source::Policy {
             modes::lint(&subject, &site.enforcement, &mut findings);
-            unseen_tags::lint(&subject, &site.robots_tag, &mut findings);
+            preferences::lint_tags(&subject, &site.robots_tag, &mut findings);
         }
         subject.report_partial(site.at, &mut findings);
     }

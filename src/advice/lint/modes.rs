@@ -125,7 +125,6 @@ fn disallows(subject: &Subject<'_>, scope: Scope) -> bool {
     rules.any(|rule| rule.directive == Directive::Disallow && !rule.pattern.is_empty())
 }
 
-/// The most crawlers that a message names.
 const NAMED: usize = 6;
 
 pub(super) fn lint_limits(site: &Site, catalogue: &Catalogue, findings: &mut Findings) {

@@ -35,7 +35,6 @@ pub(super) enum Written {
     RobotsTxt,
 }
 
-/// The rules of a site with their places.
 pub(super) struct Subject<'a> {
     pub(super) written: Written,
     /// The rules have their numbers as lines, from 1.
@@ -63,7 +62,6 @@ pub(super) struct Ruled {
     pub(super) at: Spot,
 }
 
-/// A rule of a scope, with its pattern.
 #[derive(Clone, Copy)]
 pub(super) struct Ranked<'s> {
     pub(super) number: usize,
@@ -73,17 +71,14 @@ pub(super) struct Ranked<'s> {
 }
 
 impl<'a> Subject<'a> {
-    /// The rules of a policy's site.
     pub(super) fn of_site(site: &Site, catalogue: &'a Catalogue) -> Self {
-        let robots_txt = &site.robots_txt;
-        Self::new(
-            Written::Policy(robots_txt.source),
-            robots_txt.file.clone(),
-            robots_txt.places.clone(),
-            robots_txt.overriding.clone(),
-            catalogue,
-            site.enforcement.star_binds.clone(),
-        )
+        let own = &site.robots_txt;
+        let written = Written::Policy(own.source);
+        Self {
+            overriding: own.overriding.clone(),
+            star_binds: site.enforcement.star_binds.clone(),
+            ..Self::new(written, own.file.clone(), own.places.clone(), catalogue)
+        }
     }
 
     /// The rules of a policy's site as the published file has them, with their places in the policy.
@@ -111,10 +106,9 @@ impl<'a> Subject<'a> {
         // What is written has an empty rule in each group without rules.
         let (file, _) = robots::parse(arranged.file.to_string().as_bytes());
         let star_binds = site.enforcement.star_binds.clone();
-        Self::new(Written::Policy(own.source), file, places, Vec::new(), catalogue, star_binds)
+        Self { star_binds, ..Self::new(Written::Policy(own.source), file, places, catalogue) }
     }
 
-    /// The rules of a robots.txt.
     pub(super) fn of_file(file: RobotsTxt, bytes: &[u8], catalogue: &'a Catalogue) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text: Vec<&[u8]> = lines(bytes).collect();
@@ -130,17 +124,14 @@ impl<'a> Subject<'a> {
             has_errors: false,
         });
         let places = places.collect();
-        let star_binds = policy::default_star_binds();
-        Self::new(Written::RobotsTxt, file, places, Vec::new(), catalogue, star_binds)
+        Self::new(Written::RobotsTxt, file, places, catalogue)
     }
 
     fn new(
         written: Written,
         mut file: RobotsTxt,
         places: Vec<GroupPlaces>,
-        overriding: Vec<bool>,
         catalogue: &'a Catalogue,
-        star_binds: Vec<Class>,
     ) -> Self {
         let mut rules = Vec::new();
         for (group, (one, places)) in file.groups.iter_mut().zip(&places).enumerate() {
@@ -161,6 +152,7 @@ impl<'a> Subject<'a> {
             }
         }
         let matcher = Matcher::new(&file);
+        let (overriding, star_binds) = (Vec::new(), policy::default_star_binds());
         let left = Cell::new(MOST_COMPARED);
         Self { written, file, matcher, places, overriding, catalogue, star_binds, rules, left }
     }
@@ -215,11 +207,12 @@ impl<'a> Subject<'a> {
                 Some(Ranked { number, rule, pattern, sample })
             })
             .collect();
-        ranked.sort_by_key(Ranked::precedence);
+        ranked.sort_by_key(|one| {
+            (Reverse(one.pattern.specificity()), one.rule.directive, one.number)
+        });
         ranked
     }
 
-    /// The scope that a crawler of this name obeys.
     pub(super) fn scope_of(&self, token: &ProductToken) -> Option<Scope> {
         let name = match self.catalogue.find(token.as_str()) {
             Some(crawler) => Name::Known(crawler),
@@ -254,23 +247,15 @@ impl<'a> Subject<'a> {
         left.is_some()
     }
 
-    /// Whether some comparisons were not made.
     pub(super) fn is_partial(&self) -> bool {
         self.left.get() == 0
     }
 
-    /// Says that not all rules were compared.
     pub(super) fn report_partial(&self, at: Spot, findings: &mut Findings) {
         if self.is_partial() {
             let message = "there are too many rules to compare all of them with each other";
             findings.add(at, Diagnostic::note("lint.not_compared", message));
         }
-    }
-}
-
-impl Ranked<'_> {
-    fn precedence(&self) -> (Reverse<u32>, Directive, usize) {
-        (Reverse(self.pattern.specificity()), self.rule.directive, self.number)
     }
 }
 
@@ -385,7 +370,6 @@ impl Grams {
     }
 }
 
-/// How many findings of one code are listed.
 const MOST_OF_A_CODE: usize = 25;
 
 #[derive(Debug, Default)]

@@ -4,10 +4,9 @@
 //!
 //! May use: keys, crawlers, version. Must not know: files, what a command does.
 
-mod pages; // a command and its options, the keys of a policy
-mod roff; // a page: paragraphs, literal lines, markup
+mod page; // a command and its options, the keys of a policy, in the language of roff
 
-pub(crate) use self::pages::pages;
+pub(crate) use self::page::pages;
 
 #[cfg(test)]
 mod tests {

@@ -6,13 +6,9 @@
 //!
 //! May use: crawlers, policy, text. Must not know: files, clocks, the network, the terminal.
 
-mod answers; // the answers as a policy; the questions, on any input and output
-mod preset; // kinds of sites, and what is wanted of crawlers
+mod answers; // presets and wishes; the answers as a policy; the questions, on any input and output
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::{
-    answers::{Answers, Dialogue, policy_text},
-    preset::{Preset, Wish, suggest},
-};
+pub(crate) use self::answers::{Answers, Dialogue, Preset, Wish, policy_text, suggest};

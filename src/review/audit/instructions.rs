@@ -4,9 +4,8 @@
 use serde::Serialize;
 
 use super::{
-    conflicts::{self, Conflict},
     page::{Page, Site},
-    said::{self, Answer, RulesOf, Said, Use},
+    said::{self, Answer, Conflict, RulesOf, Said, Use},
     signals::{self, Signal},
 };
 use crate::{
@@ -21,7 +20,6 @@ use crate::{
     },
 };
 
-/// Everything about one page for one crawler.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Audit {
     pub(crate) url: String,
@@ -39,7 +37,6 @@ pub(crate) struct Audit {
     pub(crate) said: Vec<Said>,
 }
 
-/// The verdict of robots.txt.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct VerdictRow {
     /// The status of the file; 0 is no answer.
@@ -96,15 +93,15 @@ impl Audit {
             RulesOf::new("X-Robots-Tag", &older, said::of_older_field(page, token), token),
             RulesOf::new("meta", &meta, said::of_document(&document, token), token),
         ];
-        let is_some = |source: &RulesOf| !source.rules.is_empty();
-        let sources: Vec<RulesOf> = sources.into_iter().filter(is_some).collect();
+        let mut sources = Vec::from(sources);
+        sources.retain(|source| !source.rules.is_empty());
         let signals = signals::of(&file, &matcher, scope, &target, site, page, &rules);
         let (text, line) = (robots_txt.rule.as_deref(), rule.map(|rule| rule.line));
         let mut said = vec![Said::of_verdict(access, text, line, site.robots_status)];
         said.extend(signals.iter().flat_map(Said::of_signal));
         said.extend(sources.iter().flat_map(Said::of_source));
         said.extend(said::of_control_tokens(catalogue, token, &matcher, &target));
-        let conflicts = conflicts::of(access, &sources, &rules, &signals, &said, site);
+        let conflicts = said::conflicts(access, &sources, &rules, &signals, &said, site);
         Self {
             url: escape::shown(&page.url),
             status: page.status,
@@ -166,12 +163,10 @@ pub(crate) fn crawlers(
     tokens
 }
 
-/// The answers for one crawler and one page.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) url: String,
     pub(crate) product_token: String,
-    /// Its purpose, if it is in the catalogue.
     pub(crate) purpose: Option<Purpose>,
     /// Whether it may fetch the page; `None` for control tokens.
     pub(crate) crawl: Option<Answer>,
@@ -205,7 +200,7 @@ impl Row {
         let fetches = crawler.is_none_or(|crawler| crawler.kind() != Kind::Control);
         // A control token sees no page, so only what governs training can contradict its rules.
         let mut conflicts = audit.conflicts;
-        conflicts.retain(|one| fetches || one.code == conflicts::TRAINING);
+        conflicts.retain(|one| fetches || one.code == said::TRAINING);
         let mut said = audit.said;
         said.retain(|one| fetches || !matches!(one.about, Use::Crawl | Use::Search));
         // Of all that is said about a use, the strictest is the answer.
@@ -222,9 +217,8 @@ impl Row {
             let is_answer = one.says == strictest(one.about) && is_first == Some(at);
             is_answer && (one.about == Use::Crawl || !is_closed)
         };
-        let carried = said.iter().enumerate();
-        let carriers =
-            carried.map(|(at, one)| Carried { said: one.clone(), decides: decides(at, one) });
+        let carried =
+            |(at, one): (usize, &Said)| Carried { said: one.clone(), decides: decides(at, one) };
         Self {
             url: audit.url,
             product_token: audit.product_token,
@@ -232,7 +226,7 @@ impl Row {
             crawl: fetches.then_some(crawl),
             train_ai,
             search: fetches.then_some(search),
-            carriers: carriers.collect(),
+            carriers: said.iter().enumerate().map(carried).collect(),
             conflicts,
         }
     }

@@ -55,9 +55,7 @@ pub(crate) struct Explanation {
     /// What robots.txt says of the use of the content, each with its line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) preferences: Vec<String>,
-    /// `Robots-Tag` of the answer.
     pub(crate) robots_tag: Option<String>,
-    /// `X-Robots-Tag` of the answer.
     pub(crate) x_robots_tag: Option<String>,
     /// The last fetch of robots.txt by the client.
     pub(crate) robots_read: RobotsRead,
@@ -68,7 +66,6 @@ pub(crate) struct Explanation {
     pub(crate) lines: Vec<Line>,
     #[serde(skip)]
     pub(crate) edition: String,
-    /// The lines of that edition around the rule.
     #[serde(skip)]
     pub(crate) excerpt: Option<Excerpt>,
 }
@@ -221,7 +218,6 @@ const AROUND: usize = 3;
 /// The most octets of a line.
 const MOST_OCTETS: usize = 200;
 
-/// The lines of a file around one of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     pub(crate) lines: Vec<ExcerptLine>,
@@ -229,7 +225,6 @@ pub(crate) struct Excerpt {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ExcerptLine {
-    /// Its number, from 1.
     pub(crate) number: usize,
     /// Its text, bounded and escaped.
     pub(crate) text: String,

@@ -8,14 +8,12 @@
 //! May use: gate, publication, enforce, crawlers, robots, usage, escape, record, tally, text. Must not know:
 //! proxy, admin, cli, any clock, any socket.
 
-mod answer; // a question put to the gate; the decision as lines
+mod answer; // a question put to the gate, and its faults; the decision as lines
 mod decision; // the decision as data; what a robots.txt alone says
 mod past; // a recorded violation
-mod question; // what is asked, and its faults
 
 pub(crate) use self::{
-    answer::explain,
+    answer::{Fault, Question, Rungs, explain},
     decision::{Excerpt, Explanation, Line, RuleRow, VerdictRow, group_lines},
     past::{Past, PastForms},
-    question::{Fault, Question, Rungs},
 };

@@ -13,18 +13,13 @@ use crate::{
     state::publication,
 };
 
-pub(crate) use self::{
-    last_days::{PastRow, past},
-    request::{Act, Declined, Request},
-};
+pub(crate) use self::request::{Act, Declined, PastRow, Request, past};
 
-mod last_days; // what the last days would have been
-mod request; // what the operator asks for
+mod request; // what the operator asks for, and what the last days would have been
 
 #[cfg(test)]
 mod tests;
 
-/// The policy file as it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Current<'c> {
     /// The file; relative names start at its folder.
@@ -56,7 +51,6 @@ pub(crate) fn propose(current: Current<'_>, request: &Request<'_>) -> Result<Pro
     of_text(current, after.into_bytes())
 }
 
-/// The change to another text.
 pub(crate) fn of_text(current: Current<'_>, after: Vec<u8>) -> Result<Proposal, Declined> {
     let read = publication::read_policy_bytes(current.file, current.name, after.clone());
     let is_error = |one: &Diagnostic| one.severity == Severity::Error;

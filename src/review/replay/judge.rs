@@ -31,7 +31,6 @@ const KEPT_CLAIMS: usize = 16_384;
 
 pub(crate) type TakeRecord<'a> = dyn FnMut(&Violation) -> io::Result<()> + 'a;
 
-/// Why a replay ended early.
 #[derive(Debug, From)]
 pub(crate) enum Stop {
     /// A log can't be read or judged, for this reason.
@@ -46,7 +45,6 @@ pub(crate) struct Judge {
     rules: Rules,
     /// Another policy on the same requests.
     against: Option<(Rules, Changes)>,
-    /// The host of a line without one.
     host: Option<String>,
     needs_host: bool,
     clients: Clients,
@@ -220,7 +218,6 @@ const fn code(refusal: Refusal) -> &'static str {
 const KEPT: usize = 16_384;
 const KEPT_HOSTS: usize = 4_096;
 
-/// The User-Agents of logs.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     known: HashMap<Vec<u8>, Known>,
@@ -229,7 +226,6 @@ pub(super) struct Clients {
     last: (Box<[u8]>, u32),
 }
 
-/// What is known about a User-Agent.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) fields: HeaderMap,

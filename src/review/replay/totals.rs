@@ -38,7 +38,6 @@ words! {
 }
 
 impl Verdict {
-    /// The treatment of a judged request.
     pub(super) fn of(past: &Past<'_>) -> Self {
         let Some(counted) = &past.counted else { return Self::NotJudged };
         match counted.action {
@@ -61,7 +60,6 @@ pub(crate) const MOST_PATHS: usize = 100_000;
 pub(super) const OTHER: &str = "…";
 const DAY: i64 = 86_400;
 
-/// What is counted about logs.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// The lines that are not empty.
@@ -81,14 +79,12 @@ pub(crate) struct Tally {
     paths: usize,
 }
 
-/// What is counted about one site.
 #[derive(Debug, Default)]
 struct Site {
     name: String,
     crawlers: BTreeMap<Claimant, HashMap<String, Crawler>>,
     /// Rules with violations, by their line.
     rules: HashMap<u32, Vec<Rule>>,
-    /// The violations of each path.
     paths: HashMap<Vec<u8>, u64>,
 }
 
@@ -100,7 +96,6 @@ pub(super) struct Malformed {
     pub(super) example: (String, u64, String),
 }
 
-/// One client name at one site.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Crawler {
     pub(super) purpose: &'static str,
@@ -120,7 +115,6 @@ pub(super) struct Crawler {
 pub(crate) struct Client<'a> {
     /// The product token; empty for none.
     pub(crate) name: &'a str,
-    /// Who the requests count for.
     pub(crate) claimant: Claimant,
 }
 
@@ -188,7 +182,9 @@ impl Tally {
             self.declared += 1;
         }
         if crawler.requests == 0 || crawler.purpose.is_empty() {
-            (crawler.purpose, crawler.class) = (purpose(key.purpose), key.class);
+            let purpose = Purpose::from_word(key.purpose);
+            crawler.purpose = purpose.map(Purpose::as_str).unwrap_or_default();
+            crawler.class = key.class;
         }
         crawler.requests += 1;
         crawler.verdicts[verdict as usize] += 1;
@@ -286,7 +282,6 @@ impl Tally {
         rows
     }
 
-    /// Paths with violations, most first.
     pub(super) fn paths(&self) -> Vec<(&str, &[u8], u64)> {
         let rows = self.sites.iter().flat_map(|site| {
             site.paths
@@ -300,20 +295,17 @@ impl Tally {
 
     /// Whether the requests were of more than one site.
     pub(super) fn has_sites(&self) -> bool {
-        self.sites.iter().filter(|site| !site.crawlers.is_empty()).count() > 1
+        self.sites.iter().filter(|site| !site.crawlers.is_empty()).nth(1).is_some()
     }
 
-    /// The lines that could not be judged.
     pub(crate) fn malformed(&self) -> u64 {
         self.malformed.values().map(|one| one.count).sum()
     }
 
-    /// The requests of crawlers and other programs.
     pub(super) fn requests(&self) -> u64 {
         self.days.values().map(|day| day.requests).sum()
     }
 
-    /// The requests of crawlers for search engines.
     pub(super) fn search(&self) -> u64 {
         let crawlers = self.sites.iter().filter_map(|site| site.crawlers.get(&Claimant::Crawler));
         let is_search = |one: &&Crawler| one.purpose == Purpose::Search.as_str();
@@ -350,12 +342,6 @@ where
     map.entry_ref(key).or_default()
 }
 
-/// The word of a purpose, which lives as long as the program.
-fn purpose(word: &str) -> &'static str {
-    let purposes = Purpose::ALL.iter();
-    purposes.map(|purpose| purpose.as_str()).find(|one| *one == word).unwrap_or_default()
-}
-
 fn widen(span: &mut Option<(Timestamp, Timestamp)>, now: Timestamp) {
     let (first, last) = span.get_or_insert((now, now));
     *first = now.min(*first);
@@ -383,7 +369,6 @@ type Key = (String, String, Claimant, Verdict, Verdict);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) requests: u64,
-    /// The first paths.
     pub(crate) paths: Vec<String>,
 }
 

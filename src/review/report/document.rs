@@ -5,7 +5,6 @@ use super::number::grouped;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Document {
     pub(crate) title: String,
-    /// Sentences below the title.
     pub(crate) lead: Vec<String>,
     pub(crate) sections: Vec<Section>,
 }
@@ -15,7 +14,6 @@ pub(crate) struct Section {
     pub(crate) heading: String,
     /// The table; without rows, [`Self::remarks`] say why.
     pub(crate) table: Table,
-    /// Sentences below the table.
     pub(crate) remarks: Vec<String>,
 }
 
@@ -24,7 +22,6 @@ pub(crate) struct Table {
     pub(crate) headings: Vec<&'static str>,
     /// The rows; each has a cell for every column. All cells of a column are of one kind.
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// The number of further rows that are not here.
     pub(crate) more: usize,
 }
 
@@ -43,7 +40,6 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// A rule or a path.
     pub(crate) fn code(text: impl Into<String>) -> Self {
         Self::Code(text.into())
     }

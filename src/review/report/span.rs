@@ -11,7 +11,6 @@ use crate::records::{
     tally::Hour,
 };
 
-/// The milliseconds of an hour.
 const HOUR: i64 = 3_600_000;
 /// The longest span that is told apart by hours.
 const MOST_HOURS: i64 = 49;
@@ -20,7 +19,6 @@ const MOST_HOURS: i64 = 49;
 /// counts as far as it went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// The start of the first hour.
     pub(crate) from: Timestamp,
     /// The end: of the last hour, or now if that hour runs.
     pub(crate) until: Timestamp,
@@ -103,7 +101,6 @@ pub(crate) struct Axis {
     count: usize,
     /// The start of the first counts; the end of time without any.
     counted_from: i64,
-    /// The start and the end of the span.
     span: (i64, i64),
 }
 
@@ -178,9 +175,6 @@ impl Axis {
     }
 }
 
-/// What a row says before the first counts: nobody knows whether it would be zero.
-const NOT_COUNTED: &str = "not counted";
-
 /// The section with this heading and the period after it. `length` makes the bars.
 pub(super) fn over_time(
     heading: &str,
@@ -192,7 +186,7 @@ pub(super) fn over_time(
     let uncounted = axis.uncounted();
     // A row says from when it holds, so one row says it of all times up to the next one.
     let before = (uncounted > 0).then(|| {
-        [axis.name(0).into(), Cell::number(NOT_COUNTED), Cell::number("-"), Cell::Bar(0, 0)]
+        [axis.name(0).into(), Cell::number("not counted"), Cell::number("-"), Cell::Bar(0, 0)]
     });
     let row = |(at, count): (usize, &Count)| -> [Cell; 4] {
         let Count { requests, violations } = *count;

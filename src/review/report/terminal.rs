@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{
-    document::{Cell, Document, Section, Table, bar, spark},
+    document::{Cell, Document, Table, bar, spark},
     grid::{self, Colour, Column, GAP, Grid, Screen},
     number::grouped,
 };
@@ -22,7 +22,9 @@ pub(crate) fn text(document: &Document, screen: Screen) -> String {
     document.lead.iter().for_each(|sentence| paragraph(&mut out, sentence, screen.width));
     for section in &document.sections {
         out.push('\n');
-        push_section(&mut out, section, screen);
+        heading(&mut out, &section.heading, screen);
+        push_table(&mut out, &section.table, screen);
+        section.remarks.iter().for_each(|one| paragraph(&mut out, one, screen.width));
     }
     out
 }
@@ -51,12 +53,6 @@ fn paragraph(out: &mut String, sentence: &str, width: Option<usize>) {
         column += length;
     }
     out.push('\n');
-}
-
-fn push_section(out: &mut String, section: &Section, screen: Screen) {
-    heading(out, &section.heading, screen);
-    push_table(out, &section.table, screen);
-    section.remarks.iter().for_each(|sentence| paragraph(out, sentence, screen.width));
 }
 
 /// A table, indented. Charts go before names get very short.
@@ -102,6 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::review::report::Section;
 
     fn table(cells: [&str; 2]) -> Table {
         let row = [Cell::code(cells[0]), Cell::number(cells[1]), Cell::Bar(1, 2)];

@@ -9,9 +9,8 @@ use jiff::Timestamp;
 
 use super::{
     file::{self, File},
-    history::History,
+    history::{History, Published, Standings, named},
     manifest::{Counts, Leap, Manifest, SCHEMA, Settings},
-    standing::{Published, Standings},
     summary::{self, Facts, recipient},
 };
 use crate::{
@@ -32,7 +31,6 @@ use crate::{
 /// The most records in a bundle; the latest count.
 pub(crate) const MAX_RECORDS: usize = 100_000;
 
-/// What a bundle is about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
     pub(crate) product_token: &'a str,
@@ -46,7 +44,6 @@ pub(crate) struct Wanted<'a> {
     pub(crate) made: Timestamp,
 }
 
-/// The facts that a bundle is made of.
 #[derive(Debug)]
 pub(crate) struct Material<'a> {
     pub(crate) wanted: &'a Wanted<'a>,
@@ -61,12 +58,10 @@ pub(crate) struct Material<'a> {
     pub(crate) sites: Vec<Served<'a>>,
     /// The editions of all sites, one for each period in force.
     pub(crate) editions: Vec<Edition>,
-    /// The fetches of robots.txt.
     pub(crate) fetches: Vec<Fetch>,
     pub(crate) leaps: Vec<ClockLeap>,
 }
 
-/// A site of the policy.
 #[derive(Debug)]
 pub(crate) struct Served<'a> {
     pub(crate) site: &'a policy::Site,
@@ -247,16 +242,8 @@ fn editions(
     records: &[Violation],
 ) -> Result<(Vec<Edition>, bool), Error> {
     let (mut editions, rest) = store.latest_editions(start, None, MOST_EDITIONS)?;
-    let named: BTreeSet<(&str, &str)> = records
-        .iter()
-        .flat_map(|record| {
-            let (site, read) = (record.site.as_str(), record.robots_read.edition.as_deref());
-            [Some(record.robots.edition.as_str()), read]
-                .into_iter()
-                .flatten()
-                .map(move |id| (site, id))
-        })
-        .collect();
+    let named = records.iter().flat_map(|one| named(one).map(move |id| (one.site.as_str(), id)));
+    let named: BTreeSet<(&str, &str)> = named.collect();
     for (site, id) in named {
         let is_it = |one: &Edition| one.id == *id && one.site.eq_ignore_ascii_case(site);
         if !editions.iter().any(is_it) {

@@ -12,10 +12,8 @@ use crate::{
     rules::{enforce, policy},
 };
 
-/// The version of the format.
 pub(super) const SCHEMA: u32 = 1;
 
-/// The contents of `manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub(super) schema: u32,
@@ -70,7 +68,6 @@ pub(super) struct Settings {
     pub(super) is_excused: bool,
 }
 
-/// One other file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) name: String,

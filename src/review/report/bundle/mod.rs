@@ -32,9 +32,8 @@ pub(crate) use self::{
 mod archive; // files as a zip and back, within limits
 mod contents; // the facts that a bundle is made of -> files
 mod file; // names and hashes of files
-mod history; // editions.json: editions and their times in force
+mod history; // editions.json: editions and their times in force; standing.json
 mod manifest; // manifest.json, and the window before a request
-mod standing; // standing.json
 mod summary; // summary.txt, message.txt
 mod verification; // files -> what agrees
 

@@ -7,8 +7,8 @@
 use std::fmt::Write;
 
 use super::{
+    history::{Count, Standings, tally},
     manifest::{Manifest, plain},
-    standing::{Count, Standings, tally},
 };
 use crate::{
     base::escape::shown,
@@ -31,7 +31,6 @@ pub(super) struct Facts<'a> {
     pub(super) records: &'a [Violation],
     pub(super) standings: &'a Standings,
     pub(super) sites: &'a [&'a str],
-    /// The number of editions in the bundle.
     pub(super) editions: usize,
 }
 
@@ -56,7 +55,6 @@ impl Facts<'_> {
         counts.filter(|count| count.standing == standing).map(|count| count.records).sum()
     }
 
-    /// The time of the first and the last record.
     pub(super) fn times(&self) -> Option<(String, String)> {
         let times = || self.records.iter().map(|record| record.time);
         Some((plain(times().min()?), plain(times().max()?)))
@@ -126,7 +124,6 @@ impl Facts<'_> {
     }
 }
 
-/// A value of limited length.
 pub(super) fn short(text: &str) -> String {
     match text.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -362,23 +359,18 @@ fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result
     if impostors > 0 {
         writeln!(out, "- {impostors} of them are not yours, by the evidence that you publish.")?;
     }
-    let [current, older, never] = [ReadState::Current, ReadState::Older, ReadState::Never]
-        .map(|state| facts.read(Claimant::Crawler, state));
-    if current > 0 {
-        writeln!(
-            out,
-            "- Before {current} of them, the robots.txt that disallows them had been fetched under this\n  \
-             name."
-        )?;
-    }
-    if older > 0 {
-        writeln!(
-            out,
-            "- Before {older} of them, an earlier robots.txt had been fetched under this name."
-        )?;
-    }
-    if never > 0 {
-        writeln!(out, "- Before {never} of them, we saw no fetch of robots.txt under this name.")?;
+    for (state, what) in [
+        (
+            ReadState::Current,
+            "the robots.txt that disallows them had been fetched under this\n  name",
+        ),
+        (ReadState::Older, "an earlier robots.txt had been fetched under this name"),
+        (ReadState::Never, "we saw no fetch of robots.txt under this name"),
+    ] {
+        let count = facts.read(Claimant::Crawler, state);
+        if count > 0 {
+            writeln!(out, "- Before {count} of them, {what}.")?;
+        }
     }
     let (rules, more) = facts.rules();
     writeln!(out, "\nThe rules:")?;

@@ -34,9 +34,7 @@ pub(crate) struct Answers {
     pub(crate) span: Span,
     /// The only site that was asked for.
     pub(crate) site: Option<String>,
-    /// The answers about the span.
     pub(crate) now: Period,
-    /// The answers about the span before.
     pub(crate) before: Period,
     /// The counts of the span by product token, [`Span::period`] and standing, in this order.
     pub(crate) times: Vec<Counted>,
@@ -44,7 +42,6 @@ pub(crate) struct Answers {
     pub(crate) first_counts: Option<Timestamp>,
 }
 
-/// The answers about one span.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Period {
     /// The counts by [`TALLIED_BY`](crate::review::report::TALLIED_BY).

@@ -21,15 +21,12 @@ pub(super) const NO_NAME: Text = Text::word("-");
 #[derive(Clone, Debug)]
 pub(crate) struct Review<'c> {
     pub(crate) span: Span,
-    /// The only site that counts.
     pub(crate) site: Option<String>,
     /// Whether anything was counted in the span before; else nothing is compared.
     pub(crate) is_compared: bool,
     /// The start of the first day with counts, if the span before began earlier.
     pub(crate) first_counts: Option<Timestamp>,
-    /// All crawlers and other programs.
     pub(crate) total: Tally,
-    /// All of the span before.
     pub(crate) total_before: Tally,
     /// The requests of people: now, and before.
     pub(crate) people: (u64, u64),
@@ -37,13 +34,10 @@ pub(crate) struct Review<'c> {
     pub(crate) crawlers: Vec<CrawlerRow<'c>>,
     /// Rules that were broken now or before, most violations first.
     pub(crate) rules: Vec<RuleRow>,
-    /// Paths with violations, most first.
     pub(crate) paths: Vec<PathRow>,
     /// The requests of each day within the span, by its start in UTC.
     pub(crate) days: BTreeMap<Timestamp, Count>,
-    /// The bars of charts over time.
     pub(crate) axis: Axis,
-    /// The counts of all crawlers for each bar.
     pub(crate) bars: Vec<Count>,
     /// Operators of crawlers, most requests first.
     pub(crate) operators: Vec<OperatorRow>,
@@ -94,13 +88,11 @@ pub(crate) struct PathRow {
 pub(crate) struct Exchange {
     /// Requests of its crawlers, without those that evidence contradicted.
     pub(crate) requests: u64,
-    /// Visits of people that its pages sent.
     pub(crate) visits: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OperatorRow {
-    /// Its name in the catalogue.
     pub(crate) operator: String,
     pub(crate) now: Exchange,
     pub(crate) before: Exchange,
@@ -148,7 +140,6 @@ impl<'c> Review<'c> {
         rows
     }
 
-    /// The crawlers without their impostors.
     fn own(&self) -> impl DoubleEndedIterator<Item = &CrawlerRow<'c>> {
         self.crawlers.iter().filter(|row| row.claimant == Claimant::Crawler)
     }

@@ -9,5 +9,4 @@ pub(crate) use self::{
 };
 
 mod layout; // as a document
-mod model; // the facts of a scorecard, as the database answers
-mod reading; // how a crawler reads robots.txt
+mod model; // the facts of a scorecard, as the database answers, and the line of JSON

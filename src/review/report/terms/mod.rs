@@ -15,12 +15,10 @@ pub(crate) mod id; // decision ids
 mod names; // sites, crawlers and purposes
 mod value; // times, days and ages, path patterns and rules
 
-/// Why a question can't be asked.
 #[derive(Clone, Debug, From, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// A term means nothing; holds a sentence with the repair.
     Term(String),
-    /// The database can't be read.
     #[from]
     Store(record::Error),
 }

@@ -21,7 +21,6 @@ use crate::{
     },
 };
 
-/// The most names that a refusal lists.
 const LISTED: usize = 10;
 
 /// The place where names were recorded.
@@ -33,7 +32,6 @@ pub(crate) trait Recorded {
     fn published_files(&self) -> Result<Vec<Vec<u8>>, record::Error>;
 }
 
-/// The names that a policy knows.
 #[derive(Clone, Copy, Debug, From)]
 pub(crate) enum Names<'a> {
     Policy(&'a Policy),

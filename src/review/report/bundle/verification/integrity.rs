@@ -11,11 +11,13 @@ use crate::{
     },
 };
 
+/// The files of a bundle by name.
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) status: Status,
     pub(crate) file: String,
-    /// The line of the file, from 1.
     pub(crate) line: Option<u64>,
     pub(crate) id: Option<String>,
     /// What was found: a sentence, or the field that differs.
@@ -53,7 +55,6 @@ impl Finding {
         }
     }
 
-    /// With the two values that differ.
     pub(super) fn comparing(
         self,
         recorded: impl Into<String>,
@@ -67,7 +68,6 @@ impl Finding {
     }
 }
 
-/// The most changed lines that are named.
 const MOST_LINES: usize = 20;
 /// The files that every bundle has, besides the manifest and its hash.
 const ALWAYS: [&str; 7] =
@@ -75,10 +75,7 @@ const ALWAYS: [&str; 7] =
 
 /// Compares all files with the manifest, and the manifest with its hash. Returns the manifest if it
 /// can be read.
-pub(super) fn check(
-    files: &BTreeMap<String, Vec<u8>>,
-    findings: &mut Vec<Finding>,
-) -> Option<Manifest> {
+pub(super) fn check(files: &Files, findings: &mut Vec<Finding>) -> Option<Manifest> {
     let Some(bytes) = files.get(MANIFEST) else {
         findings.push(Finding::changed(MANIFEST, "it is not there"));
         return None;
@@ -106,7 +103,7 @@ pub(super) fn check(
     Some(manifest)
 }
 
-fn compare(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>, findings: &mut Vec<Finding>) {
+fn compare(manifest: &Manifest, files: &Files, findings: &mut Vec<Finding>) {
     let mut named: BTreeSet<&str> = BTreeSet::from([MANIFEST, SEAL]);
     for entry in &manifest.files {
         let shown = escape::shown(&entry.name);
@@ -141,7 +138,7 @@ fn compare(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>, findings: &mu
 }
 
 /// Names the lines of the records that have another hash.
-fn changed_lines(files: &BTreeMap<String, Vec<u8>>, findings: &mut Vec<Finding>) {
+fn changed_lines(files: &Files, findings: &mut Vec<Finding>) {
     let (Some(records), Some(hashes)) = (files.get(RECORDS), files.get(LINES)) else { return };
     let found = file::line_hashes(records);
     let (mut found, mut noted) = (file::lines_of(&found), file::lines_of(hashes));

@@ -1,17 +1,20 @@
-//! The pages: of a command and those below it, made of its arguments; of the policy, made of its keys.
+//! The pages: of a command and those below it, made of its arguments; of the policy, made of its keys; in the
+//! language of roff.
 
 use std::io;
 
 use clap::Command;
 use clap_mangen::{
     Man,
-    roff::{Roff, bold, roman},
+    roff::{Inline, Roff, bold, roman},
 };
 
-use super::roff::{self, Page};
-use crate::rules::{
-    crawlers::Purpose,
-    keys::{Absent, Key, POLICY, Section, Shape},
+use crate::{
+    base::version,
+    rules::{
+        crawlers::Purpose,
+        keys::{Absent, Key, POLICY, Section, Shape},
+    },
 };
 
 /// The pages of a command, of all commands below it, and of the policy.
@@ -45,7 +48,7 @@ fn page(command: &Command, above: Option<&str>) -> String {
     // The usage of the help: options in short, and what has to be there.
     let usage = whole.render_usage().to_string();
     let man = Man::new(whole.override_usage(usage.trim_start_matches("Usage: ").to_owned()));
-    let mut sections = roff::title(name(command), 1);
+    let mut sections = title(name(command), 1);
     let mut add = |render: &dyn Fn(&mut dyn io::Write) -> io::Result<()>| {
         let mut octets = Vec::new();
         render(&mut octets).expect("memory takes all");
@@ -60,14 +63,14 @@ fn page(command: &Command, above: Option<&str>) -> String {
     add(&|out| man.render_options_section(out));
     add(&|out| after(command).to_writer(out));
     add(&|out| see_also(command, above).to_writer(out));
-    roff::page(&sections)
+    finished(&sections)
 }
 
 fn description(command: &Command) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", ["DESCRIPTION"]);
     let about = command.get_long_about().or_else(|| command.get_about());
-    roff::text(&mut roff, &about.map(ToString::to_string).unwrap_or_default());
+    paragraphs(&mut roff, &about.map(ToString::to_string).unwrap_or_default());
     roff
 }
 
@@ -93,7 +96,7 @@ fn see_also(command: &Command, above: Option<&str>) -> Roff {
     let pages = above.chain(shown(command).map(|one| name(one).to_owned()));
     let pages = pages.map(|name| (name, 1)).chain([("beadle.yaml".to_owned(), 5)]);
     let mut roff = Roff::new();
-    roff::see_also(&mut roff, &pages.collect::<Vec<_>>());
+    references(&mut roff, &pages.collect::<Vec<_>>());
     roff
 }
 
@@ -119,14 +122,14 @@ changed policy in force. `beadle init` writes a first one.";
 
 fn of_policy() -> Page {
     let mut roff = Roff::new();
-    roff.control("SH", ["NAME"]).text(roff::marked("beadle.yaml - the policy of Beadle"));
+    roff.control("SH", ["NAME"]).text(marked("beadle.yaml - the policy of Beadle"));
     roff.control("SH", ["DESCRIPTION"]);
-    roff::text(&mut roff, DESCRIPTION);
+    paragraphs(&mut roff, DESCRIPTION);
     roff.control("SH", ["KEYS"]);
     write(&mut roff, &POLICY, &mut Vec::new());
     let pages = ["beadle", "beadle-check", "beadle-init", "beadle-reload", "beadle-test"];
-    roff::see_also(&mut roff, &pages.map(|name| (name.to_owned(), 1)));
-    let text = roff::page(&(roff::title("beadle.yaml", 5) + &roff.render()));
+    references(&mut roff, &pages.map(|name| (name.to_owned(), 1)));
+    let text = finished(&(title("beadle.yaml", 5) + &roff.render()));
     Page { name: "beadle.yaml.5".to_owned(), text }
 }
 
@@ -140,11 +143,11 @@ fn write(roff: &mut Roff, section: &'static Section, written: &mut Vec<&'static 
         roff.control("SS", [section.path]);
     }
     if !section.one_of.is_empty() {
-        roff.text(roff::marked(&format!("One of `{}`.", section.one_of.join("`, `"))));
+        roff.text(marked(&format!("One of `{}`.", section.one_of.join("`, `"))));
     }
     for key in section.keys {
         roff.control("TP", []).text([bold(key.name)]);
-        roff.text(roff::marked(&explanation(key)));
+        roff.text(marked(&explanation(key)));
     }
     for key in section.keys {
         for inner in key.shape.sections() {
@@ -188,5 +191,89 @@ fn value(shape: Shape) -> String {
         Shape::Sections(section) => format!("a list of mappings (see `{}`)", section.path),
         Shape::Section(section) => format!("a mapping (see `{}`)", section.path),
         Shape::Mapping(item) => format!("a mapping of names to: {}", value(*item)),
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// The name of its file, `beadle-serve.1`.
+    pub(crate) name: String,
+    /// The page in the language of roff, in ASCII.
+    pub(crate) text: String,
+}
+
+/// The page of rendered sections. Each comes with the definition of the apostrophe, which a page needs once,
+/// and text of any language is written in ASCII, which every formatter reads.
+fn finished(rendered: &str) -> String {
+    let is_definition = |line: &&str| line.contains(".ds Aq");
+    let definition: Vec<&str> = rendered.lines().filter(is_definition).take(2).collect();
+    let lines = rendered.lines().filter(|line| !is_definition(line));
+    let lines = definition.into_iter().chain(lines).filter(|line| !line.is_empty());
+    // Names of options are neither hyphenated nor spaced out.
+    let lines = lines.flat_map(|line| match line.starts_with(".TH ") {
+        true => vec![line, ".nh", ".ad l"],
+        false => vec![line],
+    });
+    let mut page = String::new();
+    for character in lines.flat_map(|line| line.chars().chain(['\n'])) {
+        match character.is_ascii() {
+            true => page.push(character),
+            false => page.push_str(&format!("\\[u{:04X}]", u32::from(character))),
+        }
+    }
+    page
+}
+
+/// The head of a page. The page has no date, as it would differ from build to build.
+fn title(name: &str, section: u8) -> String {
+    format!(".TH {name} {section} \"\" \"beadle {}\" \"Beadle Manual\"\n", version::NUMBER)
+}
+
+/// Adds paragraphs. Lines that begin with two spaces keep their form.
+fn paragraphs(roff: &mut Roff, text: &str) {
+    let mut is_literal = false;
+    let mut is_first = true;
+    for line in text.lines() {
+        let literal = line.strip_prefix("  ");
+        if line.trim().is_empty() {
+            continue_literal(roff, &mut is_literal, false);
+            if !is_first {
+                roff.control("PP", []);
+            }
+            continue;
+        }
+        is_first = false;
+        continue_literal(roff, &mut is_literal, literal.is_some());
+        match literal {
+            Some(line) => roff.text([roman(line)]),
+            None => roff.text(marked(line)),
+        };
+    }
+    continue_literal(roff, &mut is_literal, false);
+}
+
+/// Begins or ends a block of literal lines.
+fn continue_literal(roff: &mut Roff, is_literal: &mut bool, is_next: bool) {
+    match (*is_literal, is_next) {
+        (false, true) => roff.control("RS", ["4"]).control("nf", []),
+        (true, false) => roff.control("fi", []).control("RE", []),
+        _ => return,
+    };
+    *is_literal = is_next;
+}
+
+/// A line in which words between back quotes are bold.
+fn marked(line: &str) -> Vec<Inline> {
+    let parts = line.split('`').enumerate();
+    let part = |(at, part): (usize, &str)| if at % 2 == 1 { bold(part) } else { roman(part) };
+    parts.filter(|(_, part)| !part.is_empty()).map(part).collect()
+}
+
+/// References to other pages, by name and section.
+fn references(roff: &mut Roff, pages: &[(String, u8)]) {
+    roff.control("SH", ["SEE ALSO"]);
+    for (at, (name, section)) in pages.iter().enumerate() {
+        let comma = if at + 1 < pages.len() { "," } else { "" };
+        roff.text([bold(name.as_str()), roman(format!("({section}){comma}"))]);
     }
 }
