@@ -90,23 +90,18 @@ pub fn differences_within(before: &RobotsTxt, after: &RobotsTxt, samples: usize)
     let (mut found, mut left) = (Differences::default(), samples);
     let mut work = samples.saturating_mul(STEPS_OF_SAMPLE).min(MOST_STEPS);
     for Class { obeyed, tokens } in classes(&before, &after) {
-        let all = || (before.rules(obeyed[0]), after.rules(obeyed[1]));
-        let rules = all().0.count() + all().1.count();
-        let Some(rest) = left.checked_sub(rules) else {
+        let files = [&before, &after];
+        let sets = [0, 1].map(|side| files[side].rules(obeyed[side]).collect::<Vec<_>>());
+        let Some(rest) = left.checked_sub(sets[0].len() + sets[1].len()) else {
             found.is_partial = true;
             found.is_exact = false;
             continue;
         };
         left = rest;
-        let exact = regions(all().0, all().1, &mut work);
-        let regions = exact.unwrap_or_else(|| {
+        let regions = regions(sets.clone(), &mut work).unwrap_or_else(|| {
             found.is_exact = false;
             let token = tokens.first().map_or("*", String::as_str);
-            let judge = |is_after: bool, target: &Target<'_>| {
-                let file = if is_after { &after } else { &before };
-                file.judge(token, target)
-            };
-            self::samples(all().0, all().1, judge)
+            self::samples(&sets, |side, target| files.get(side)?.judge(token, target))
         });
         let tokens: Arc<[String]> = tokens.into();
         let mut rows: Vec<Difference> =
@@ -139,13 +134,11 @@ impl Difference {
 /// The groups that a crawler obeys in the two files.
 type Obeyed = [Option<GroupList>; 2];
 
-/// Crawlers that obey the same groups in both files.
 struct Class {
     obeyed: Obeyed,
     tokens: Vec<String>,
 }
 
-/// A file with its groups by name, compiled.
 struct File<'a> {
     robots: &'a RobotsTxt,
     index: GroupIndex,
@@ -194,19 +187,18 @@ fn classes(before: &File<'_>, after: &File<'_>) -> Vec<Class> {
 }
 
 /// The regions of sample paths with different answers, each once: a sample of what [`regions`] finds.
-/// `judge` gives the rule of the first or the second set (`true`) that decides.
+/// `judge` gives the rule of the first or the second set that decides.
 pub(super) fn samples<'r>(
-    before: impl IntoIterator<Item = &'r Rule>,
-    after: impl IntoIterator<Item = &'r Rule>,
-    judge: impl Fn(bool, &Target<'_>) -> Option<&'r Rule>,
+    sets: &[Vec<&'r Rule>; 2],
+    judge: impl Fn(usize, &Target<'_>) -> Option<&'r Rule>,
 ) -> Vec<Region<'r>> {
-    let rules = before.into_iter().chain(after);
+    let rules = sets.iter().flatten();
     let patterns: BTreeSet<&str> = rules.map(|rule| rule.pattern.as_str()).collect();
     let mut found: BTreeMap<_, Region<'r>> = BTreeMap::new();
     for sample in patterns.into_iter().filter_map(sample) {
         let region = sample.into_iter().find_map(|path| {
             let target = Target::letter_of(path.as_bytes());
-            let (before, after) = (judge(false, &target), judge(true, &target));
+            let (before, after) = (judge(0, &target), judge(1, &target));
             drop(target);
             (access(before) != access(after)).then_some(Region { before, after, path })
         });

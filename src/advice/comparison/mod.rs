@@ -8,28 +8,16 @@
 //! crawler if and only if a row has its two rules. Where an exact search takes too long, the rows are
 //! samples, and the comparison says so. Paths are compared as they are sent.
 //!
-//! ```text
-//! row        one change, as text     files      two robots.txt files
-//! sites      which sites belong together, by host
-//! clients    the clients of two sites: the group, the treatment and the pace of each
-//! site       what changes for them   tags       what changes in the tags of responses
-//! settings   what changes beside     replacement  an origin's rules that a policy replaces
-//! difference two files of rules      regions    the pairs of rules that decide
-//! ```
-//!
 //! May use: robots, usage, robots_tag, crawlers, policy, enforce, product_token, escape. Must not know:
 //! files, clocks, the network, the place that a text goes to.
 
 mod difference; // the differences of two files of rules
-mod files; // two robots.txt files
+mod files; // two robots.txt files; an origin's rules that a policy replaces
 mod regions; // the pairs of rules that decide under two sets of rules
-mod replacement; // the rules of an origin that a policy replaces
 mod row; // one change, and all of them as lines
-mod settings; // what changes beside rules and tags
-mod site; // what changes for the clients of two sites
-mod sites; // two policies
-mod tag_changes; // what changes in the tags of responses
-mod treatments; // the clients of two sites
+mod settings; // what changes in settings and in the tags of responses
+mod sites; // which sites of two policies belong together, and what changes for their clients
+mod treatments; // the clients of two sites: the group, the treatment and the pace of each
 
 #[cfg(test)]
 mod difference_tests;
@@ -40,8 +28,7 @@ pub use self::{
     difference::{
         Difference, Differences, Judged, MAX_DIFFERENCES, differences, differences_within,
     },
-    files::files,
-    replacement::{KEEP_RULES, Replaced},
+    files::{KEEP_RULES, Replaced, files},
     row::{Comparison, Row, State, Told, text},
     sites::{Side, policies, policies_within},
 };

@@ -31,7 +31,6 @@ const HEX: &[u8] = b"0123456789ABCDEFabcdef";
 pub(super) struct Region<'r> {
     /// The rule of the first set; `None` if no rule matches.
     pub(super) before: Option<&'r Rule>,
-    /// The rule of the second set.
     pub(super) after: Option<&'r Rule>,
     /// The shortest of these paths, with its query, in printable ASCII.
     pub path: String,
@@ -59,12 +58,8 @@ pub(super) fn access(rule: Option<&Rule>) -> Access {
 
 /// All regions that the two sets judge differently, the one with the shortest path first. `None` if
 /// the search takes more than `work` steps, which are taken from it.
-pub(super) fn regions<'r>(
-    before: impl IntoIterator<Item = &'r Rule>,
-    after: impl IntoIterator<Item = &'r Rule>,
-    work: &mut usize,
-) -> Option<Vec<Region<'r>>> {
-    let machine = Machine::new(before.into_iter().collect(), after.into_iter().collect());
+pub(super) fn regions<'r>(sets: [Vec<&'r Rule>; 2], work: &mut usize) -> Option<Vec<Region<'r>>> {
+    let machine = Machine::new(sets);
     let mut found: BTreeMap<[u32; 2], usize> = BTreeMap::new();
     let states = machine.explore(true, work, |best, state| {
         if machine.access(0, best) != machine.access(1, best) {
@@ -83,12 +78,8 @@ pub(super) fn regions<'r>(
 }
 
 /// Whether both sets disallow a path. `None` if the search takes too many steps.
-pub(super) fn both_disallow<'r>(
-    before: impl IntoIterator<Item = &'r Rule>,
-    after: impl IntoIterator<Item = &'r Rule>,
-    work: &mut usize,
-) -> Option<bool> {
-    let machine = Machine::new(before.into_iter().collect(), after.into_iter().collect());
+pub(super) fn both_disallow(sets: [Vec<&Rule>; 2], work: &mut usize) -> Option<bool> {
+    let machine = Machine::new(sets);
     let mut found = false;
     let is_closed = |side, best| machine.access(side, best) == Access::Disallow;
     machine.explore(false, work, |best, _| {
@@ -98,13 +89,10 @@ pub(super) fn both_disallow<'r>(
     Some(found)
 }
 
-/// The patterns of both sets.
 struct Machine<'r> {
     /// The symbols of all patterns, one pattern behind the other.
     symbols: Vec<Symbol>,
-    /// The pattern of each symbol.
     owners: Vec<u32>,
-    /// The first symbol of each pattern.
     starts: Vec<u32>,
     /// The ranks of each pattern's rule in the two sets. The lower decides.
     ranks: Vec<[u32; 2]>,
@@ -112,7 +100,6 @@ struct Machine<'r> {
     rules: [Vec<Option<&'r Rule>>; 2],
 }
 
-/// What matters of the path so far.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
     /// The ranks of the best rules that match whatever follows.
@@ -149,7 +136,7 @@ impl States {
 }
 
 impl<'r> Machine<'r> {
-    fn new(before: Vec<&'r Rule>, after: Vec<&'r Rule>) -> Self {
+    fn new(sets: [Vec<&'r Rule>; 2]) -> Self {
         let mut machine = Self {
             symbols: Vec::new(),
             owners: Vec::new(),
@@ -160,7 +147,7 @@ impl<'r> Machine<'r> {
         machine.add(&Pattern::compile(b"/robots.txt$"), [0, 0]);
         machine.add(&Pattern::compile(b"/robots.txt?"), [1, 1]);
         let mut known: HashMap<(Directive, u32, Vec<Symbol>), usize> = HashMap::new();
-        for (side, rules) in [before, after].into_iter().enumerate() {
+        for (side, rules) in sets.into_iter().enumerate() {
             let is_some = |rule: &&Rule| !rule.pattern.is_empty();
             let compiled = rules.into_iter().filter(is_some);
             let mut compiled: Vec<_> =
@@ -277,11 +264,9 @@ impl<'r> Machine<'r> {
         if is_begin {
             moves.retain(|&octet, _| octet == b'/');
             moves.entry(b'/').or_default();
-        } else {
-            if state.escape != Escape::None {
-                for &digit in HEX {
-                    moves.entry(digit).or_default();
-                }
+        } else if state.escape != Escape::None {
+            for &digit in HEX {
+                moves.entry(digit).or_default();
             }
         }
         let other = OTHERS.iter().find(|octet| !is_begin && !moves.contains_key(octet));

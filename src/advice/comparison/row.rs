@@ -11,7 +11,6 @@ use crate::{
     formats::robots::{Access, Rule},
 };
 
-/// The most rows; the others are counted.
 pub(super) const MOST_ROWS: usize = 10_000;
 
 /// The changes between two policies or files.
@@ -38,7 +37,7 @@ pub struct Row {
     #[serde(serialize_with = "texts")]
     pub product_tokens: Arc<[String]>,
     /// The crawlers that `*` does not mean here.
-    #[serde(serialize_with = "texts", skip_serializing_if = "no_tokens")]
+    #[serde(serialize_with = "texts", skip_serializing_if = "<[String]>::is_empty")]
     pub except: Arc<[String]>,
     /// The pattern of the paths; `*` for all. `None` where no path plays a part.
     pub path: Option<String>,
@@ -89,10 +88,6 @@ fn texts<S: Serializer>(texts: &Arc<[String]>, serializer: S) -> Result<S::Ok, S
     serializer.collect_seq(texts.iter())
 }
 
-fn no_tokens(tokens: &Arc<[String]>) -> bool {
-    tokens.is_empty()
-}
-
 impl Comparison {
     pub(super) fn add(&mut self, row: Row) {
         if self.rows.len() < MOST_ROWS {
@@ -132,15 +127,13 @@ impl Row {
 impl From<&Difference> for Row {
     fn from(found: &Difference) -> Self {
         let Difference { tokens, pattern, path, before, after } = found;
+        let [old, new] =
+            [before, after].map(|one| State::verdict(one.access, one.rule.as_ref(), None));
         Self {
-            site: None,
             product_tokens: Arc::clone(tokens),
-            except: Arc::default(),
             path: Some(pattern.clone()),
-            what: word(after.access),
-            before: State::verdict(before.access, before.rule.as_ref(), None),
-            after: State::verdict(after.access, after.rule.as_ref(), None),
             example: Some(path.clone()),
+            ..Self::setting(None, word(after.access), old, new)
         }
     }
 }
@@ -196,7 +189,9 @@ pub fn text(comparison: &Comparison) -> Vec<String> {
             clients = Some(those);
             lines.push(format!("{indent}{}", crawlers(row)));
         }
-        lines.extend(change(row).into_iter().map(|line| format!("{indent}  {line}")));
+        let told = Told::of(row);
+        lines.push(format!("{indent}  {:<28} {} -> {}", told.subject, told.before, told.after));
+        lines.extend(told.by().map(|by| format!("{indent}      {by}")));
     }
     // What is left out, and how exact the rows are.
     if comparison.is_empty() {
@@ -303,13 +298,6 @@ impl Told {
         let example = self.example.as_ref().map(|example| format!("; such as {example}"));
         Some(format!("before {before}, after {after}{}", example.unwrap_or_default()))
     }
-}
-
-fn change(row: &Row) -> Vec<String> {
-    let told = Told::of(row);
-    let by = told.by().map(|by| format!("    {by}"));
-    let Told { subject, before, after, .. } = told;
-    std::iter::once(format!("{subject:<28} {before} -> {after}")).chain(by).collect()
 }
 
 fn rule(verdict: &Verdict) -> String {

@@ -21,7 +21,6 @@ pub(super) const STAR: &str = "*";
 /// A name that no catalogue and no group has.
 pub(super) const STRANGER: &str = "some-unlisted-crawler";
 
-/// One of two sites, with the rules that count.
 pub(super) struct Compared<'a> {
     pub(super) policy: &'a Policy,
     pub(super) site: &'a Site,
@@ -33,7 +32,6 @@ pub(super) struct Compared<'a> {
 /// What the rules mean for a client on one side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Meaning {
-    /// The group that binds it; `None` is none.
     pub(super) scope: Option<Scope>,
     pub(super) is_star: bool,
     /// The treatment of its violations: one word, or one for each standing.
@@ -44,7 +42,6 @@ pub(super) struct Meaning {
     pub(super) keeps_paces: bool,
 }
 
-/// The clients that the rules of both sides mean alike.
 pub(super) struct Clients {
     pub(super) meanings: [Meaning; 2],
     pub(super) tokens: Vec<String>,
@@ -55,7 +52,6 @@ impl<'a> Compared<'a> {
         self.edition.matcher()
     }
 
-    /// The client with this name here.
     fn name<'n>(&'n self, token: &'n str) -> Name<'n> {
         let site_name =
             || self.site.names.iter().find(|name| name.key().eq_ignore_ascii_case(token));
@@ -149,9 +145,9 @@ fn words(treatments: &[(Outcome, Treatment)]) -> String {
 
 /// All clients that the two sides may tell apart, by what both mean for them: the crawlers of the
 /// catalogues and of the groups, any other crawler (`*`), and clients without a User-Agent.
-pub(super) fn clients(before: &Compared<'_>, after: &Compared<'_>) -> Vec<Clients> {
+pub(super) fn clients(sides: [&Compared<'_>; 2]) -> Vec<Clients> {
     let mut tokens: BTreeMap<String, String> = BTreeMap::new();
-    for side in [before, after] {
+    for side in sides {
         let known = side.catalogue.iter().map(|crawler| crawler.product_token());
         for token in known.chain(side.site.names.iter()) {
             tokens.entry(token.key().to_owned()).or_insert_with(|| token.as_str().to_owned());
@@ -162,7 +158,7 @@ pub(super) fn clients(before: &Compared<'_>, after: &Compared<'_>) -> Vec<Client
     let all = all.chain(tokens.into_values().map(|token| (token.clone(), Some(token))));
     let mut classes: Vec<Clients> = Vec::new();
     for (label, name) in all {
-        let meanings = [before, after].map(|side| side.meaning(name.as_deref()));
+        let meanings = sides.map(|side| side.meaning(name.as_deref()));
         match classes.iter_mut().find(|one| one.meanings == meanings) {
             Some(class) => class.tokens.push(label),
             None => classes.push(Clients { meanings, tokens: vec![label] }),

@@ -3,10 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    entry::{Entry, List},
-    insertion,
+    entry::{self, Entry, List},
     layout::{Content, Node, Refusal, Style, line_after, line_start},
-    removal,
 };
 
 /// The text with an entry at the head of a list of the site that begins at this line and column, in place
@@ -19,7 +17,7 @@ pub(crate) fn put(text: &str, site: (u32, u32), entry: &Entry) -> Result<String,
         list => take_from(body, site, list, &entry.name)?.unwrap_or_else(|| body.to_owned()),
     };
     let root = read(&body)?;
-    let inserted = insertion::of(&body, find(&root, site)?, entry)?.apply(&body);
+    let inserted = entry::insertion(&body, find(&root, site)?, entry)?.apply(&body);
     let [section, list] = entry.list.keys();
     let mut meant = root.clone();
     let item = read(&entry.text(Style::Block))?;
@@ -56,7 +54,7 @@ fn take_from(
     let mut is_changed = false;
     loop {
         let root = read(&text)?;
-        let Some((number, splices)) = removal::of(&text, find(&root, site)?, list, name) else {
+        let Some((number, splices)) = entry::removal(&text, find(&root, site)?, list, name) else {
             return Ok(is_changed.then_some(text));
         };
         let taken = splices.iter().fold(text, |text, splice| splice.apply(&text));
@@ -132,7 +130,6 @@ pub(crate) fn is_same_beside(before: &str, after: &str, sections: &[&str]) -> bo
     without(before).is_some_and(|before| without(after) == Some(before))
 }
 
-/// The byte order mark and the rest.
 fn split_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
@@ -144,7 +141,6 @@ fn read(text: &str) -> Result<Node, Refusal> {
     })
 }
 
-/// The site at this place.
 fn find(root: &Node, place: (u32, u32)) -> Result<&Node, Refusal> {
     let sites = root.get("sites").filter(|sites| !sites.is_shared && !root.is_shared);
     let found = sites.and_then(|sites| sites.items().iter().find(|site| site.place == place));

@@ -4,7 +4,6 @@ use std::{collections::HashSet, ops::Range};
 
 use granit_parser::{Event, Marker, Parser, ScanError, Span, StructureStyle};
 
-/// A value in the text.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) content: Content,
@@ -64,7 +63,6 @@ impl Node {
         self.entry(key).map(|(_, value)| value)
     }
 
-    /// A key of a mapping, and its value.
     pub(super) fn entry(&self, key: &str) -> Option<&(Self, Self)> {
         let Content::Map(_, entries) = &self.content else { return None };
         entries.iter().find(|(found, _)| found.is_text(key))
@@ -137,7 +135,6 @@ impl Node {
     }
 }
 
-/// Reads the events of one document.
 struct Reader<'t> {
     events: Parser<'t, granit_parser::StrInput<'t>>,
     /// The anchors that aliases refer to.
@@ -230,7 +227,6 @@ fn narrow(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Why a text is not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// The line of the text, from 1; 0 is unknown.
@@ -258,7 +254,6 @@ impl Splice {
     }
 }
 
-/// Where the line of this byte begins.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1)
 }

@@ -5,13 +5,6 @@
 //! again. What an alias, an anchor or a merge key shares with other places is refused: an edit there would
 //! change more than it says.
 //!
-//! ```text
-//! layout      the text as a tree; every node has its bytes; bytes that go in or out
-//! entry       a line of a list
-//! insertion   where an entry goes in  removal   where it goes out
-//! edits       one of them, and the proof that nothing else changed
-//! ```
-//!
 //! May use: nothing. Must not know: what a policy means, files, clocks.
 
 use similar::TextDiff;
@@ -22,11 +15,9 @@ pub(crate) use self::{
     layout::Refusal,
 };
 
-mod edits; // one edit, and its proof
-mod entry; // an entry of a list
-mod insertion; // where an entry goes in
-mod layout; // the text as a tree
-mod removal; // where an entry goes out
+mod edits; // one edit, and the proof that nothing else changed
+mod entry; // an entry of a list, where it goes in and out
+mod layout; // the text as a tree; every node has its bytes
 
 #[cfg(test)]
 mod tests;

@@ -1,20 +1,20 @@
-//! One answer that came through a front, compared with the one that should come.
+//! Answers that came through a front, compared with those that should come; the findings that hold, and their
+//! repairs.
 
-use std::{collections::HashMap, time::Duration};
-
-use crate::{base::escape, rules::policy::AlertKind};
-
-use super::{
-    question::{Asker, Question},
-    repairs::Product,
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    time::Duration,
 };
+
+use super::question::{Asker, Question};
+use crate::{base::escape, rules::policy::AlertKind};
 
 /// The most lines of a difference that are kept of each side.
 const MOST_LINES: usize = 10;
 /// The time beyond `max-age` that a cache may take.
 const SLACK: Duration = Duration::from_secs(60);
 
-/// What should come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     RobotsTxt {
@@ -27,7 +27,6 @@ pub(crate) enum Expected {
     },
     /// A page of the origin, or a refusal.
     Page {
-        /// Whether Beadle refuses it.
         is_refused: bool,
         /// The names of the fields with the site's tags for the answer that came.
         tags: Vec<&'static str>,
@@ -52,11 +51,9 @@ pub(crate) struct Finding {
     /// What is wrong, as a clause.
     pub(crate) text: String,
     pub(crate) status: u16,
-    /// The `Server` field that came.
     pub(crate) server: String,
     /// The lines that a front put into robots.txt.
     pub(crate) added: Vec<String>,
-    /// The lines that it took out.
     pub(crate) removed: Vec<String>,
     pub(super) product: Option<Product>,
 }
@@ -155,4 +152,178 @@ fn missing<'o>(file: &'o [u8], other: &'o [u8]) -> Vec<&'o [u8]> {
         _ => true,
     });
     missing
+}
+
+/// The findings that hold: by target, with the one who met it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Held(BTreeMap<(String, Asker), Finding>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    pub(crate) site: String,
+    pub(crate) target: String,
+    pub(crate) askers: Vec<String>,
+    pub(crate) finding: Finding,
+}
+
+impl Held {
+    /// Takes what the answer to a question says, in place of what the one before said.
+    pub(crate) fn take(&mut self, question: &Question, finding: Option<Finding>) {
+        let key = (question.target.clone(), question.asker.clone());
+        match finding {
+            Some(finding) => drop(self.0.insert(key, finding)),
+            None => drop(self.0.remove(&key)),
+        }
+    }
+
+    /// Forgets what is not asked any more: other targets of those who asked in this round, and crawlers
+    /// that never ask again.
+    pub(crate) fn forget(&mut self, round: &[Question], crawlers: &[String]) {
+        self.0.retain(|(target, asker), _| {
+            let mut own = round.iter().filter(|one| one.asker == *asker).peekable();
+            match asker {
+                Asker::Crawler(token) if !crawlers.contains(token) => false,
+                _ => own.peek().is_none() || own.any(|one| one.target == *target),
+            }
+        });
+    }
+
+    /// All of them, of this site: one for each kind and target.
+    pub(crate) fn troubles(&self, site: &str) -> Vec<Trouble> {
+        let mut all: Vec<Trouble> = Vec::new();
+        for ((target, asker), finding) in &self.0 {
+            let (site, target, asker) = (site.to_owned(), target.clone(), asker.to_string());
+            let trouble = Trouble { site, target, askers: Vec::new(), finding: finding.clone() };
+            let known = all.iter().position(|one| one.is_same(&trouble));
+            let at = known.unwrap_or(all.len());
+            if known.is_none() {
+                all.push(trouble);
+            }
+            all.get_mut(at).into_iter().for_each(|one| one.askers.push(asker.clone()));
+        }
+        all
+    }
+}
+
+impl Trouble {
+    /// Whether both are about the same thing.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let is_there = self.site == other.site && self.target == other.target;
+        is_there && self.finding.kind == other.finding.kind
+    }
+
+    pub(crate) const fn cause(&self) -> &'static str {
+        advice(self.finding.kind).0
+    }
+
+    pub(crate) fn repair(&self) -> String {
+        repair(self.finding.kind, self.finding.product)
+    }
+}
+
+/// `www.example.com: / is refused with 403, asked as GPTBot (Server: nginx)`.
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { site, askers, finding, .. } = self;
+        write!(f, "{site}: {}, asked as {}", finding.text, askers.join(", "))?;
+        match finding.server.as_str() {
+            "" => Ok(()),
+            server => write!(f, " (Server: {server})"),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Product {
+    Cloudflare,
+    Fastly,
+    Nginx,
+}
+
+/// The cause, and the repair at Cloudflare, Fastly and nginx.
+type Advice = (&'static str, [&'static str; 3]);
+
+const REWRITTEN: Advice = (
+    "the front has a robots.txt of its own, or adds lines",
+    [
+        "switch off the managed robots.txt (Security, Settings, Bot traffic)",
+        "remove the synthetic response or the VCL snippet for /robots.txt",
+        "remove 'location = /robots.txt' or give it 'proxy_pass', and remove 'sub_filter' there",
+    ],
+);
+const ROBOTS_REFUSED: Advice = (
+    "a firewall, a bot rule or a limit answers before Beadle",
+    [
+        "add a custom rule with the action Skip for /robots.txt, and switch Bot Fight Mode off",
+        "let /robots.txt pass in the WAF and before 'error' in vcl_recv",
+        "give 'location = /robots.txt' a 'proxy_pass' without 'deny', 'limit_req' and 'return'",
+    ],
+);
+const REFUSES: Advice = (
+    "a bot rule of the front refuses this crawler",
+    [
+        "allow the crawler in AI Crawl Control, or switch off 'Block AI bots'",
+        "allow the crawler in Bot Management, or remove the condition on User-Agent in VCL",
+        "remove the 'if' or 'map' of $http_user_agent that refuses the crawler",
+    ],
+);
+const IGNORES: Advice = (
+    "the front has the page in its cache, or leads around Beadle",
+    [
+        "bypass the cache for closed paths by a Cache Rule, and let the DNS record lead to Beadle",
+        "'return(pass)' for closed paths in vcl_recv, and let the backend be Beadle",
+        "remove 'proxy_cache' for closed paths, and let 'proxy_pass' lead to Beadle, not to the origin",
+    ],
+);
+const TAGS: Advice = (
+    "the front removes the fields, keeps an older copy, or serves the page itself",
+    [
+        "remove the Response Header Transform Rule for these fields, and purge the page",
+        "remove 'unset resp.http.…' for these fields, and purge the page",
+        "remove 'proxy_hide_header' for these fields, and serve the page by 'proxy_pass'",
+    ],
+);
+const STALE: Advice = (
+    "the cache of the front keeps the file longer than its max-age",
+    [
+        "let the Edge TTL for /robots.txt follow Cache-Control, and purge the file",
+        "let beresp.ttl follow Cache-Control for /robots.txt, and purge the file",
+        "remove 'proxy_ignore_headers Cache-Control' and 'proxy_cache_use_stale', and clear the cache",
+    ],
+);
+
+impl Product {
+    /// The product that sent an answer with these fields.
+    pub(super) fn of<'a>(field: impl Fn(&str) -> &'a str) -> Option<Self> {
+        let server = field("server").to_ascii_lowercase();
+        if server.starts_with("cloudflare") || !field("cf-ray").is_empty() {
+            Some(Self::Cloudflare)
+        } else if field("x-served-by").starts_with("cache-") || server.contains("fastly") {
+            Some(Self::Fastly)
+        } else {
+            ["nginx", "openresty"].iter().any(|one| server.starts_with(one)).then_some(Self::Nginx)
+        }
+    }
+}
+
+/// What to do at this product; at all of them, if it is unknown.
+pub(super) fn repair(kind: AlertKind, product: Option<Product>) -> String {
+    let [cloudflare, fastly, nginx] = advice(kind).1;
+    match product {
+        Some(Product::Cloudflare) => format!("Cloudflare: {cloudflare}"),
+        Some(Product::Fastly) => format!("Fastly: {fastly}"),
+        Some(Product::Nginx) => format!("nginx: {nginx}"),
+        None => format!("Cloudflare: {cloudflare}. Fastly: {fastly}. nginx: {nginx}"),
+    }
+}
+
+const fn advice(kind: AlertKind) -> &'static Advice {
+    match kind {
+        AlertKind::RobotsRefused => &ROBOTS_REFUSED,
+        AlertKind::EdgeRefuses => &REFUSES,
+        AlertKind::EdgeIgnores => &IGNORES,
+        AlertKind::TagsLost => &TAGS,
+        AlertKind::Stale => &STALE,
+        _ => &REWRITTEN,
+    }
 }

@@ -8,14 +8,11 @@
 //!
 //! May use: robots, policy, escape. Must not know: rulebooks, fetches, any clock.
 
-mod finding; // one answer, compared with the one that should come
-mod held; // the findings that hold, and who met them
+mod finding; // answers, compared with those that should come; the findings that hold, and their repairs
 mod question; // the requests of a round, each with its client
-mod repairs; // likely causes and what to do, by product
 
 pub(crate) use self::{
-    finding::{Expected, Finding, Seen, judge},
-    held::{Held, Trouble},
+    finding::{Expected, Finding, Held, Seen, Trouble, judge},
     question::{Asker, Question, crawlers, questions},
 };
 

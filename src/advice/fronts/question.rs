@@ -1,6 +1,6 @@
 //! The requests through a front, each with the client whose name it uses.
 
-use std::fmt;
+use derive_more::Display;
 
 use crate::formats::robots::{Directive, RobotsTxt};
 
@@ -12,18 +12,16 @@ const MOST_NAMED: usize = 4;
 const MOST_TRIED: usize = 100;
 
 /// The name in whose place a request is sent.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Display, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asker {
+    #[display("a browser")]
     Browser,
-    /// The crawler with this product token.
     Crawler(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
-    /// The client whose name it uses.
     pub(crate) asker: Asker,
-    /// Path and query.
     pub(crate) target: String,
 }
 
@@ -38,15 +36,6 @@ impl Asker {
             }
             Self::Crawler(token) => format!("Mozilla/5.0 (compatible; {token}/1.0; {product})"),
         }
-    }
-}
-
-impl fmt::Display for Asker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Browser => "a browser",
-            Self::Crawler(token) => token,
-        })
     }
 }
 

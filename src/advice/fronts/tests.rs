@@ -205,8 +205,8 @@ fn a_repair_is_for_the_product_that_answered() {
         assert_eq!(trouble.cause(), "a bot rule of the front refuses this crawler");
     }
     for kind in AlertKind::ALL.into_iter().skip(12) {
-        for product in [None, Some(repairs::Product::Fastly)] {
-            assert!(!repairs::repair(kind, product).is_empty(), "{kind:?}");
+        for product in [None, Some(finding::Product::Fastly)] {
+            assert!(!finding::repair(kind, product).is_empty(), "{kind:?}");
         }
     }
 }

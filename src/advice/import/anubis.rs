@@ -10,8 +10,8 @@ use serde_json::Value;
 use serde_yaml::Spanned;
 
 use super::{
-    draft::Draft,
-    paths,
+    draft::{Draft, Loss},
+    regex::{self, Found, Piece},
     sequence::{Effect, Sequence},
 };
 
@@ -88,7 +88,7 @@ fn read_rule(rule: &Map, place: &str, ordered: &mut Sequence) {
     }
     let mut list = Vec::new();
     if let Some(regex) = text("path_regex") {
-        let (found, losses) = paths::of_expression(regex, place);
+        let (found, losses) = patterns_of(regex, place);
         ordered.losses.extend(losses);
         if found.is_empty() {
             return;
@@ -100,5 +100,78 @@ fn read_rule(rule: &Map, place: &str, ordered: &mut Sequence) {
         Some(regex) => ordered.add_expression(regex, false, &list, effect, place),
         None if text("path_regex").is_some() => ordered.add_for_all(&list, effect, place),
         None => ordered.lose(place, name, "it has no condition"),
+    }
+}
+
+/// The patterns of an expression, and what is lost of it. The expression sees the path without its
+/// query.
+fn patterns_of(text: &str, place: &str) -> (Vec<String>, Vec<Loss>) {
+    let expression = match regex::read(text) {
+        Ok(expression) => expression,
+        Err(why) => {
+            let why = format!("{why}: no list of paths, so no path pattern follows from it");
+            return (Vec::new(), vec![Loss::new(place, text, why)]);
+        }
+    };
+    let mut losses = Vec::new();
+    if expression.has_dot {
+        let why = "a '.' without a backslash stands for any character; it is read as a dot";
+        losses.push(Loss::new(place, text, why));
+    }
+    if expression.ignores_case {
+        let why = "the source ignores case in paths; path patterns do not";
+        losses.push(Loss::new(place, text, why));
+    }
+    (expression.found.iter().flat_map(patterns).collect(), losses)
+}
+
+/// The patterns of one text. A `$` also stands before a query.
+fn patterns(found: &Found) -> Vec<String> {
+    let mut pattern = String::new();
+    let starts_open = !found.at_start && found.pieces.first() != Some(&Piece::Star);
+    if starts_open {
+        pattern.push('*');
+    }
+    for piece in &found.pieces {
+        match piece {
+            Piece::Star => pattern.push('*'),
+            // The signs of patterns are encoded.
+            Piece::Text(text) => text.chars().for_each(|c| match c {
+                '%' | '*' | '$' | '#' => pattern.push_str(&format!("%{:02X}", u32::from(c))),
+                c => pattern.push(c),
+            }),
+        }
+    }
+    let pattern = if pattern.is_empty() { "/".to_owned() } else { pattern };
+    let ends_open = !found.at_end || found.pieces.last() == Some(&Piece::Star);
+    let pattern = match pattern.trim_end_matches('*') {
+        "" => "/".to_owned(),
+        trimmed if ends_open => trimmed.to_owned(),
+        _ => pattern,
+    };
+    match ends_open {
+        true => vec![pattern],
+        false => vec![format!("{pattern}$"), format!("{pattern}?")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_become_patterns() {
+        for (text, expected) in [
+            (r"^/\.well-known/.*$", &["/.well-known/"][..]),
+            (r"^/robots\.txt$", &["/robots.txt$", "/robots.txt?"]),
+            ("wp-login", &["*wp-login"]),
+            ("^/(a|b)/", &["/a/", "/b/"]),
+            (r"^/.*\.php$", &["/*.php$", "/*.php?"]),
+            (".*", &["/"]),
+            ("^/", &["/"]),
+            ("/admin/[0-9]+", &[]),
+        ] {
+            assert_eq!(patterns_of(text, "line 1").0, expected, "{text}");
+        }
     }
 }

@@ -6,6 +6,10 @@ use super::{
     sequence::{Effect, Sequence},
 };
 
+/// The patterns of rewrites that match every path, or every path but that of robots.txt.
+const EVERYWHERE: &str = r". .* ^ ^.* ^.*$ (.*) ^(.*)$ ^/
+    !^/?robots\.txt$ !^/?robots\.txt !robots\.txt$ !^robots\.txt$ !robots\.txt";
+
 struct Condition {
     place: String,
     line: String,
@@ -93,7 +97,7 @@ impl Reader<'_> {
         let is_caseless = name.ends_with("nocase");
         match (name.as_str(), arguments.as_slice()) {
             ("setenvif" | "setenvifnocase", [attribute, regex, variables @ ..])
-                if is_user_agent(attribute) =>
+                if attribute.trim_matches(['^', '$']).eq_ignore_ascii_case("user-agent") =>
             {
                 self.variable(regex, variables, (place, line), is_caseless);
             }
@@ -163,21 +167,7 @@ impl Reader<'_> {
         let refuses = flags.any(|flag| {
             matches!(flag, "F" | "FORBIDDEN" | "G" | "GONE") || flag.starts_with("R=4")
         });
-        let is_everywhere = matches!(
-            pattern,
-            "." | ".*"
-                | "^"
-                | "^.*"
-                | "^.*$"
-                | "(.*)"
-                | "^(.*)$"
-                | "^/"
-                | "!^/?robots\\.txt$"
-                | "!^/?robots\\.txt"
-                | "!robots\\.txt$"
-                | "!^robots\\.txt$"
-                | "!robots\\.txt"
-        );
+        let is_everywhere = EVERYWHERE.split_whitespace().any(|one| one == pattern);
         let Some((last, others)) = conditions.split_last() else { return };
         let is_list = others.iter().all(|one| one.is_alternative)
             && conditions.iter().all(|one| one.regex.is_some());
@@ -212,8 +202,4 @@ impl Reader<'_> {
             self.ordered.lose(place.clone(), &one.line, why);
         }
     }
-}
-
-fn is_user_agent(attribute: &str) -> bool {
-    attribute.trim_matches(['^', '$']).eq_ignore_ascii_case("user-agent")
 }

@@ -3,22 +3,18 @@
 //! Each line remembers the item of the source that it came from. A line with a warning or an error is
 //! left out, and becomes a loss with the reader's own words. So the text passes `beadle check`.
 
-use std::fmt;
-
+use derive_more::Display;
 use serde::Serialize;
 
 use crate::{
-    base::{diagnostic::Severity, escape},
+    base::{diagnostic::Severity, escape, text::words},
     formats::robots::Record,
     rules::policy,
 };
 
-use super::kind::Kind;
-
 /// How often lines are left out before the text is given up.
 const MOST_ROUNDS: usize = 50;
 
-/// A policy made of foreign rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Imported {
     pub(crate) policy: String,
@@ -27,11 +23,11 @@ pub(crate) struct Imported {
 }
 
 /// A part of the source that is not carried over, or that means something else in a policy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Display, PartialEq, Eq, Serialize)]
+#[display("{place}: {what}: {why}")]
 pub(crate) struct Loss {
     /// The place in the source: `line 12`, or a name.
     pub(crate) place: String,
-    /// The part, as written.
     pub(crate) what: String,
     pub(crate) why: String,
 }
@@ -46,17 +42,9 @@ impl Loss {
     }
 }
 
-impl fmt::Display for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.place, self.what, self.why)
-    }
-}
-
-/// The site that the policy is for.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) host: String,
-    /// The server behind it.
     pub(crate) origin: String,
 }
 
@@ -67,7 +55,6 @@ pub(super) struct Item {
     pub(super) place: String,
 }
 
-/// The name of a record, and its value.
 pub(super) type RecordItem = (String, Item);
 
 #[derive(Clone, Debug, Default)]
@@ -77,11 +64,9 @@ pub(super) struct Group {
     pub(super) disallow: Vec<Item>,
     pub(super) crawl_delay: Option<Item>,
     pub(super) records: Vec<RecordItem>,
-    /// Whether the source refuses these crawlers.
     pub(super) is_blocked: bool,
 }
 
-/// A policy in the making.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     pub(super) groups: Vec<Group>,
@@ -116,7 +101,6 @@ struct Lines {
 }
 
 impl Lines {
-    /// Adds lines without an item.
     fn add(&mut self, lines: &str) {
         for line in lines.split('\n') {
             self.text.push_str(line);
@@ -194,7 +178,6 @@ impl Draft {
         Imported { policy, losses }
     }
 
-    /// Leaves out an item of the source.
     fn remove(&mut self, item: &Item) {
         let is_other = |other: &Item| other != item;
         self.own.retain(is_other);
@@ -297,4 +280,62 @@ fn quoted(text: &str) -> String {
     }
     out.push('"');
     out
+}
+
+words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Kind {
+        RobotsTxt = "robots-txt",
+        /// robots.json of ai.robots.txt: an object with a member for each crawler.
+        AiRobotsJson = "ai-robots-json",
+        Anubis = "anubis",
+        /// `map $http_user_agent` and `if ($http_user_agent …)` of nginx.
+        NginxMap = "nginx-map",
+        /// `SetEnvIf`, `BrowserMatch` and `RewriteCond` of Apache.
+        Apache = "apache",
+    }
+}
+
+impl Kind {
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::RobotsTxt => "a robots.txt",
+            Self::AiRobotsJson => "a list of ai.robots.txt",
+            Self::Anubis => "bot policies of Anubis",
+            Self::NginxMap => "rules of nginx",
+            Self::Apache => "rules of Apache",
+        }
+    }
+}
+
+/// The kind that the content most probably has.
+pub(crate) fn guess(bytes: &[u8]) -> Kind {
+    let text = String::from_utf8_lossy(bytes);
+    let starts = |line: &str, word: &str| {
+        line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    let lines = || text.lines().map(str::trim_start);
+    let first = text.trim_start_matches('\u{feff}').trim_start();
+    if text.contains("$http_user_agent") {
+        Kind::NginxMap
+    } else if text.contains("%{HTTP_USER_AGENT}")
+        || lines().any(|line| starts(line, "SetEnvIf") || starts(line, "BrowserMatch"))
+    {
+        Kind::Apache
+    } else if lines().any(|line| starts(line, "user-agent:")) {
+        Kind::RobotsTxt
+    } else if first.starts_with(['{', '['])
+        && !["\"bots\"", "\"action\"", "\"import\""].iter().any(|key| text.contains(key))
+    {
+        Kind::AiRobotsJson
+    } else if first.starts_with(['{', '['])
+        || lines().any(|line| {
+            let line = line.trim_start_matches(['-', ' ']);
+            ["bots:", "action:", "import:", "user_agent_regex:"].iter().any(|key| starts(line, key))
+        })
+    {
+        Kind::Anubis
+    } else {
+        Kind::RobotsTxt
+    }
 }

@@ -5,46 +5,27 @@
 //! nothing. Nothing is guessed: a regular expression is carried over only if it is a list of product
 //! tokens or of path patterns.
 //!
-//! ```text
-//! robots_txt      a robots.txt, also a managed one of Cloudflare
-//! ai_robots_json  robots.json of ai.robots.txt
-//! anubis          bot policies of Anubis, YAML or JSON
-//! nginx           map and if of nginx
-//! apache          SetEnvIf, BrowserMatch and RewriteCond of Apache
-//! regex           a regular expression as texts with stars
-//! clients, paths  such a text as product tokens, or as path patterns
-//! sequence        rules of which the first that matches decides -> groups
-//! draft           the groups as the text of a policy, checked; the parts that are not carried over
-//! ```
-//!
 //! May use: robots, crawlers, policy, diagnostic, escape, product_token, text. Must not know: files,
 //! clocks, the network, the place that a text goes to.
 
-mod ai_robots_json; // robots.json of ai.robots.txt
-mod anubis; // bot policies of Anubis
-mod apache; // lists of Apache
-mod draft; // the policy that is written
-mod kind; // the formats
-mod nginx; // lists of nginx
-mod paths; // texts of paths -> patterns
-mod product_tokens; // texts of User-Agents -> product tokens
-mod regex; // regular expressions
-mod robots_txt; // robots.txt
-mod sequence; // rules of which the first decides
+mod anubis; // bot policies of Anubis, YAML or JSON
+mod apache; // SetEnvIf, BrowserMatch and RewriteCond of Apache
+mod draft; // the groups as the text of a policy, checked; the formats
+mod nginx; // map and if of nginx
+mod regex; // a regular expression as texts with stars
+mod robots_txt; // a robots.txt, robots.json of ai.robots.txt
+mod sequence; // rules of which the first that matches decides -> groups
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::{
-    draft::{Imported, Place},
-    kind::{Kind, guess},
-};
+pub(crate) use self::draft::{Imported, Kind, Place, guess};
 
 /// Reads foreign rules as a policy for a site at `place`.
 pub(crate) fn import(kind: Kind, bytes: &[u8], place: &Place) -> Result<Imported, String> {
     let draft = match kind {
         Kind::RobotsTxt => robots_txt::read(bytes),
-        Kind::AiRobotsJson => ai_robots_json::read(bytes)?,
+        Kind::AiRobotsJson => robots_txt::read_names(bytes)?,
         Kind::Anubis => anubis::read(bytes)?,
         Kind::NginxMap => nginx::read(bytes)?,
         Kind::Apache => apache::read(bytes)?,

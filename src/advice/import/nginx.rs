@@ -5,7 +5,6 @@ use super::{
     sequence::{Effect, Sequence},
 };
 
-/// A word of a configuration, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Word {
     text: String,
@@ -19,7 +18,6 @@ struct Directive {
     block: Vec<Self>,
 }
 
-/// The deepest block that is read.
 const DEEPEST: usize = 20;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Draft, String> {

@@ -3,10 +3,8 @@
 //! Literals, alternations, groups, `.*`, `?` behind one character, anchors and word boundaries are
 //! read. Everything else would be a guess, and is refused with its name.
 
-/// The most texts of one expression.
 const MOST: usize = 5_000;
 
-/// A text that an expression finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) pieces: Vec<Piece>,
@@ -188,7 +186,6 @@ impl Reader<'_> {
     }
 }
 
-/// One text behind another.
 fn join(before: &Found, after: &Found) -> Result<Found, String> {
     let is_empty = before.pieces.is_empty();
     if (after.at_start && !is_empty) || (before.at_end && !after.pieces.is_empty()) {

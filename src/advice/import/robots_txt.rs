@@ -1,15 +1,14 @@
-//! A robots.txt, also one that Cloudflare manages.
+//! A robots.txt, also one that Cloudflare manages, and robots.json of ai.robots.txt.
 
 use std::collections::BTreeMap;
 
+use super::draft::{Draft, Group, Item, Loss};
 use crate::{
     base::product_token::ProductToken,
     formats::robots::{self, Directive, Record, RobotsTxt},
+    rules::crawlers::read_list,
 };
 
-use super::draft::{Draft, Group, Item, Loss};
-
-/// Reads a robots.txt as crawlers do.
 pub(super) fn read(bytes: &[u8]) -> Draft {
     let (file, findings) = robots::parse(bytes);
     let mut draft = Draft::default();
@@ -150,4 +149,28 @@ fn name(line: &str) -> Option<String> {
         return None;
     }
     Some(whole).filter(is_token).or_else(|| Some(start).filter(is_token)).map(str::to_owned)
+}
+
+/// Reads the names of robots.json. The source disallows every path for all of them.
+pub(super) fn read_names(bytes: &[u8]) -> Result<Draft, String> {
+    let (crawlers, others) = read_list(bytes)?;
+    let mut draft = Draft::default();
+    let odd = others
+        .iter()
+        .map(|(name, text)| Loss::new(name, text.to_string(), "it describes no crawler"));
+    draft.losses.extend(odd);
+    let mut names: Vec<Item> = Vec::new();
+    for one in &crawlers {
+        let token = &*one.product_token;
+        if token.len() < one.name.len() {
+            let why = format!("a version is no part of the name; the rules are for '{token}'");
+            draft.losses.push(Loss::new(&one.name, &one.name, why));
+        }
+        if !names.iter().any(|other| other.text.eq_ignore_ascii_case(token)) {
+            names.push(Item::new(token, &one.name));
+        }
+    }
+    let disallow = vec![Item::new("/", "every crawler")];
+    draft.groups.push(Group { disallow, ..Group::of(names) });
+    Ok(draft)
 }

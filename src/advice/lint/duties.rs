@@ -16,13 +16,8 @@ use crate::{
     rules::policy::{Source, Spot},
 };
 
-use super::{
-    findings::Findings,
-    search::Search,
-    subject::{Ranked, Subject, Written},
-};
+use super::subject::{Findings, Ranked, Search, Subject, Written};
 
-/// How many rules a message names.
 const NAMED: usize = 3;
 
 pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
@@ -49,12 +44,12 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
         let dropped = if is_bare { duties.clone() } else { dropped(subject, &duties, &own) };
         let names = names(subject, scope);
         if !dropped.is_empty() {
-            let named = Named { at, names: &names, disallows, is_bare };
-            report(subject, &named, &dropped, findings);
+            let finding = report(subject, &names, (disallows, is_bare), &dropped);
+            findings.add(at, finding);
         } else if subject.written == Written::Policy(Source::Merge)
             && (is_bare || (!disallows && star.is_none()))
         {
-            report_origin(subject, at, &names, (group, is_bare), findings);
+            findings.add(at, report_origin(subject, &names, (group, is_bare)));
         }
     }
 }
@@ -97,7 +92,6 @@ fn opens_everything(subject: &Subject<'_>, scope: Scope, own: &[Ranked<'_>]) -> 
     own.iter().any(says_so) || (own.is_empty() && has_empty_rule())
 }
 
-/// Whether a scope has neither rules nor other records.
 fn is_bare(subject: &Subject<'_>, scope: Scope) -> bool {
     groups(subject, scope).all(|(_, group)| group.rules.is_empty() && group.records.is_empty())
 }
@@ -120,10 +114,8 @@ fn first_group(subject: &Subject<'_>, scope: Scope) -> Option<(usize, Spot)> {
     Some((number, spot.unwrap_or_default()))
 }
 
-/// The names of a scope in a message, and whether they are several.
 fn names(subject: &Subject<'_>, scope: Scope) -> (String, bool) {
-    let tokens = subject.matcher.tokens(scope);
-    match tokens.as_slice() {
+    match subject.matcher.tokens(scope).as_slice() {
         [only] => (format!("'{}'", shown(only)), false),
         [first, others @ ..] => {
             let others = others.len();
@@ -134,30 +126,20 @@ fn names(subject: &Subject<'_>, scope: Scope) -> (String, bool) {
     }
 }
 
-/// A group in a finding.
-struct Named<'n> {
-    at: Spot,
-    /// Its names, and whether they are several.
-    names: &'n (String, bool),
-    disallows: bool,
-    is_bare: bool,
-}
-
 fn report(
     subject: &Subject<'_>,
-    named: &Named<'_>,
+    (names, are_several): &(String, bool),
+    (disallows, is_bare): (bool, bool),
     dropped: &[Ranked<'_>],
-    findings: &mut Findings,
-) {
-    let Named { at, names: (names, are_several), disallows, is_bare } = named;
+) -> Diagnostic {
     let mut listed = dropped.to_vec();
     listed.sort_by_key(|one| one.number);
     let rules = first_of(listed.iter().map(|one| one.rule.quoted_with_line()), NAMED);
     let verb = if *are_several { "follow only their" } else { "follows only its" };
-    let own = if *is_bare { "own group, which has no rules" } else { "own group" };
+    let own = if is_bare { "own group, which has no rules" } else { "own group" };
     let message = format!("{names} {verb} {own}, so these rules of '*' don't apply: {rules}");
     // With rules of its own, the group is more likely meant as it is.
-    let severity = if *disallows { Severity::Note } else { subject.severity() };
+    let severity = if disallows { Severity::Note } else { subject.severity() };
     let patterns: Vec<String> =
         listed.iter().take(NAMED).map(|one| format!("\"{}\"", shown(&one.rule.text))).collect();
     let open = if subject.is_policy() { "'allow: [\"/\"]'" } else { "'Allow: /'" };
@@ -173,21 +155,19 @@ fn report(
         ),
         (_, false) => format!("repeat the rules in the group, or add {open} if it may fetch them"),
     };
-    if *is_bare {
+    if is_bare {
         help.push_str("; without the group, '*' applies");
     }
     let finding = Diagnostic::note("lint.dropped_rules", message).help(help);
-    findings.add(*at, Diagnostic { severity, ..finding });
+    Diagnostic { severity, ..finding }
 }
 
 /// A group that replaces the origin's rules by none.
 fn report_origin(
     subject: &Subject<'_>,
-    at: Spot,
     (names, are_several): &(String, bool),
     (group, is_bare): (usize, bool),
-    findings: &mut Findings,
-) {
+) -> Diagnostic {
     let overrides = subject.overriding.get(group).copied().unwrap_or(false);
     let (verb, own) = if *are_several { ("read", "their") } else { ("reads", "its") };
     let (what, severity) = match overrides {
@@ -207,5 +187,5 @@ fn report_origin(
         help.push_str("; without the group, '*' applies");
     }
     let finding = Diagnostic::note("lint.dropped_rules", message).help(help);
-    findings.add(at, Diagnostic { severity, ..finding });
+    Diagnostic { severity, ..finding }
 }

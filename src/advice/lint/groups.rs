@@ -1,24 +1,29 @@
-//! Groups: names in several of them, names that no request has, records that their crawlers ignore.
+//! Groups: names in several of them, names that no request has, records that their crawlers ignore, and crawlers
+//! that a closed site lets in.
+//!
+//! Some crawlers obey only a group that names them, by their operators' documentation. Fetchers
+//! that act for a person are no crawlers. Services that the site itself orders, such as uptime
+//! monitors, are not meant: an operator wants them in.
 
 use std::collections::BTreeMap;
 
+use super::subject::{Findings, Subject};
 use crate::{
-    base::{diagnostic::Diagnostic, escape::shown},
-    formats::robots::{Directive, Group},
+    base::{
+        diagnostic::{Diagnostic, Severity},
+        escape::shown,
+    },
+    formats::robots::{Directive, Group, Rule, closes_everything},
     rules::{
-        crawlers::{CrawlDelay, Kind},
-        policy::Spot,
+        crawlers::{CrawlDelay, Crawler, Kind, Name},
+        policy::{Enforcement, Mode, Spot},
     },
 };
 
-use super::{findings::Findings, subject::Subject};
-
 pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
-    for (group, places) in subject.file.groups.iter().zip(&subject.places) {
-        for (record, at) in group.records.iter().zip(&places.records) {
-            if record.name.eq_ignore_ascii_case("crawl-delay") {
-                lint_delay(subject, group, *at, findings);
-            }
+    for (group, record, at) in subject.records() {
+        if record.name.eq_ignore_ascii_case("crawl-delay") {
+            lint_delay(subject, group, at, findings);
         }
     }
 }
@@ -38,28 +43,26 @@ fn lint_delay(subject: &Subject<'_>, group: &Group, at: Spot, findings: &mut Fin
         1 => format!("{first} does not follow Crawl-delay"),
         several => format!("none of these {several} crawlers follows Crawl-delay, such as {first}"),
     };
-    findings.add(at, Diagnostic::note("lint.ignored_delay", message).help("remove it"));
+    findings.note(at, "lint.ignored_delay", message, "remove it");
 }
 
 /// The lints of names that the reader of a policy has itself.
 pub(super) fn lint_names(subject: &Subject<'_>, findings: &mut Findings) {
     let mut groups_of: BTreeMap<String, Vec<(usize, Spot)>> = BTreeMap::new();
-    let groups = subject.file.groups.iter().zip(&subject.places).enumerate();
-    for (number, (group, places)) in groups {
-        for (user_agent, at) in group.user_agents.iter().zip(&places.names) {
-            let name = user_agent.name.trim();
-            let known = groups_of.entry(name.to_ascii_lowercase()).or_default();
-            if known.is_empty() && is_control(subject, name) {
-                let message = format!(
-                    "{} never appears in a User-Agent: the rules limit what another crawler's copies \
-                     are used for, and no request breaks them",
-                    shown(name)
-                );
-                findings.add(*at, Diagnostic::note("lint.control_token", message));
-            }
-            if known.last().is_none_or(|(last, _)| *last != number) {
-                known.push((number, *at));
-            }
+    for (number, user_agent, at) in subject.names() {
+        let name = user_agent.name.trim();
+        let known = groups_of.entry(name.to_ascii_lowercase()).or_default();
+        let crawler = subject.catalogue.find(name);
+        if known.is_empty() && crawler.is_some_and(|one| one.kind() == Kind::Control) {
+            let message = format!(
+                "{} never appears in a User-Agent: the rules limit what another crawler's copies are \
+                 used for, and no request breaks them",
+                shown(name)
+            );
+            findings.add(at, Diagnostic::note("lint.control_token", message));
+        }
+        if known.last().is_none_or(|(last, _)| *last != number) {
+            known.push((number, at));
         }
     }
     subject.file.groups.iter().zip(&subject.places).for_each(|(group, places)| {
@@ -93,16 +96,9 @@ fn lint_joined(group: &Group, spots: &[Spot], findings: &mut Findings) {
             shown(after.name.trim()),
             shown(&record.name)
         );
-        findings.add(
-            *at,
-            Diagnostic::note("lint.joined_groups", message)
-                .help("write an empty 'Disallow:' above this line to begin a new group"),
-        );
+        let help = "write an empty 'Disallow:' above this line to begin a new group";
+        findings.note(*at, "lint.joined_groups", message, help);
     }
-}
-
-fn is_control(subject: &Subject<'_>, name: &str) -> bool {
-    subject.catalogue.find(name).is_some_and(|crawler| crawler.kind() == Kind::Control)
 }
 
 /// A name in several groups: crawlers merge them (§2.2.1), but not all crawlers do.
@@ -118,30 +114,25 @@ fn lint_repeated(
     let shown = shown(name);
     let of = |number: usize| subject.file.groups.get(number);
     let all: Vec<&Group> = groups.iter().filter_map(|(number, _)| of(*number)).collect();
-    let finding = match contradiction(&all) {
+    let (code, what) = match contradiction(&all) {
         Some(what) => {
-            let message = format!(
-                "'{shown}' stands in the groups of lines {lines}, which contradict each other: {what}"
-            );
-            Diagnostic::note("lint.contradicting_groups", message)
+            ("lint.contradicting_groups", format!(", which contradict each other: {what}"))
         }
-        None => {
-            let message = format!(
-                "'{shown}' stands in the groups of lines {lines}: crawlers merge them, but not all do"
-            );
-            Diagnostic::note("lint.repeated_group", message)
-        }
+        None => ("lint.repeated_group", ": crawlers merge them, but not all do".to_owned()),
     };
-    findings.add(at, finding.help("write one group with all of its rules"));
+    let message = format!("'{shown}' stands in the groups of lines {lines}{what}");
+    findings.note(at, code, message, "write one group with all of its rules");
 }
 
 /// What one group says against another one.
 fn contradiction(groups: &[&Group]) -> Option<String> {
-    let disallows = |group: &Group| group.rules.iter().any(|rule| is_of(Directive::Disallow, rule));
-    let opens = |group: &&&Group| {
+    let is_disallow =
+        |rule: &Rule| rule.directive == Directive::Disallow && !rule.pattern.is_empty();
+    let disallows = |group: &&Group| group.rules.iter().any(is_disallow);
+    let opens = |group: &&Group| {
         !group.rules.is_empty() && group.rules.iter().all(|rule| rule.pattern.is_empty())
     };
-    if groups.iter().any(|group| opens(&group)) && groups.iter().any(|group| disallows(group)) {
+    if groups.iter().any(opens) && groups.iter().any(disallows) {
         return Some("an empty rule of one opens nothing that the other disallows".to_owned());
     }
     let mut said: BTreeMap<&str, (usize, Directive)> = BTreeMap::new();
@@ -159,6 +150,68 @@ fn contradiction(groups: &[&Group]) -> Option<String> {
     None
 }
 
-fn is_of(directive: Directive, rule: &crate::formats::robots::Rule) -> bool {
-    rule.directive == directive && !rule.pattern.is_empty()
+/// The crawlers that ignore `*` are few, so the message names them all.
+pub(super) fn lint_openings(
+    subject: &Subject<'_>,
+    enforcement: Option<&Enforcement>,
+    findings: &mut Findings,
+) {
+    if !closes_everything(&subject.file) {
+        return;
+    }
+    let Some(star) = subject.matcher.star() else { return };
+    let is_open = |crawler: &&Crawler| {
+        crawler.is_identifiable()
+            && subject.scope_of(crawler.product_token()).is_none()
+            && !subject.is_bound_by_star(Name::Known(crawler))
+    };
+    let open: Vec<&Crawler> = subject.catalogue.iter().filter(is_open).collect();
+    // Services that a site orders are programs, not crawlers.
+    let ignores = |crawler: &&&Crawler| crawler.ignores_star() && !crawler.is_program();
+    let crawlers: Vec<String> = open
+        .iter()
+        .filter(ignores)
+        .map(|crawler| shown(crawler.product_token().as_str()))
+        .collect();
+    let is_fetcher =
+        |crawler: &&&Crawler| crawler.kind() == Kind::UserTriggered && !crawler.ignores_star();
+    let fetchers = open.iter().filter(is_fetcher).count();
+    let mut who = Vec::new();
+    if !crawlers.is_empty() {
+        who.push(format!("crawlers that ignore '*' ({})", crawlers.join(", ")));
+    }
+    if fetchers > 0 {
+        who.push(format!("{fetchers} fetchers that act for a person, such as ChatGPT-User"));
+    }
+    if who.is_empty() {
+        return;
+    }
+    let message = format!("'*' closes the whole site, but does not bind {}", who.join(", nor "));
+    let mut repairs = Vec::new();
+    if !crawlers.is_empty() {
+        repairs.push(match subject.is_policy() {
+            true => format!("add to 'user_agents' of this group: {}", crawlers.join(", ")),
+            false => format!("add a user-agent line to this group for {}", crawlers.join(", ")),
+        });
+    }
+    if fetchers > 0 {
+        repairs.push(match subject.is_policy() {
+            true => "set 'enforcement.star_binds: [crawler, user-triggered, automation, none]'"
+                .to_owned(),
+            false => "name the fetchers too, or ask for a password".to_owned(),
+        });
+    }
+    // Only an operator who refuses requests believes that the site is closed.
+    let refuses = enforcement.is_some_and(|one| {
+        one.ladder.is_some()
+            || one.mode == Mode::Block
+            || one.overrides.iter().any(|one| one.all && one.mode == Mode::Block)
+    });
+    let severity = if refuses { Severity::Warning } else { Severity::Note };
+    let finding = Diagnostic::note("lint.not_closed", message).help(repairs.join("; "));
+    // The place of the first `*`.
+    let names = subject.matcher.tokens(star);
+    let name = names.first().copied().unwrap_or("*");
+    let place = subject.names().find(|(_, one, _)| one.name.trim() == name).map(|(.., at)| at);
+    findings.add(place.unwrap_or_default(), Diagnostic { severity, ..finding });
 }

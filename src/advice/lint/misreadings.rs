@@ -5,16 +5,9 @@
 
 use std::cmp::Reverse;
 
-use crate::{
-    base::{diagnostic::Diagnostic, escape::shown},
-    formats::robots::normal_text,
-    rules::policy::Spot,
-};
+use crate::{base::escape::shown, formats::robots::normal_text, rules::policy::Spot};
 
-use super::{
-    findings::Findings,
-    subject::{Ruled, Subject},
-};
+use super::subject::{Findings, Ruled, Subject};
 
 /// The most names and rules that are compared with each other.
 const MOST_COMPARED: usize = 1_000;
@@ -53,7 +46,7 @@ const GOOGLE: &str = "gpyrobotstxt";
 pub(super) fn lint(subjects: &[Subject<'_>], findings: &mut Findings) {
     for kind in [names, last_group, order, spelling, wildcard, part, digits] {
         if let Some((at, message, help)) = subjects.iter().find_map(kind) {
-            findings.add(at, Diagnostic::note("lint.misread", message).help(help));
+            findings.note(at, "lint.misread", message, &help);
         }
     }
 }
@@ -71,11 +64,8 @@ type Misreading = Option<(Spot, String, String)>;
 
 /// A name before a longer one that contains it.
 fn names(subject: &Subject<'_>) -> Misreading {
-    let groups = subject.file.groups.iter().zip(&subject.places).enumerate();
-    let names = groups.flat_map(|(number, (group, places))| {
-        let names = group.user_agents.iter().zip(&places.names);
-        names.map(move |(one, at)| (number, one.name.trim().to_ascii_lowercase(), *at))
-    });
+    let names = subject.names();
+    let names = names.map(|(number, one, at)| (number, one.name.trim().to_ascii_lowercase(), at));
     let names: Vec<_> = names.filter(|(_, name, _)| !name.is_empty() && name != "*").collect();
     for (place, (group, long, at)) in names.iter().enumerate().take(MOST_COMPARED) {
         let before = names.get(..place).unwrap_or_default();
@@ -194,8 +184,6 @@ fn digits(subject: &Subject<'_>) -> Misreading {
 
 /// The names of the groups, but for `*`.
 fn names_of<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = (&'s str, Spot)> {
-    let groups = subject.file.groups.iter().zip(&subject.places);
-    let names = groups.flat_map(|(group, places)| group.user_agents.iter().zip(&places.names));
-    let names = names.map(|(one, at)| (one.name.trim(), *at));
+    let names = subject.names().map(|(_, one, at)| (one.name.trim(), at));
     names.filter(|(name, _)| !name.is_empty() && *name != "*").take(MOST_COMPARED)
 }

@@ -16,23 +16,18 @@ pub use self::{codes::RULES, misreadings::MISREADERS, silence::silence};
 
 // What is looked at.
 mod codes; // the codes of all findings, with their meanings
-mod findings; // the findings, bounded for each code
-mod search; // the rules that match all paths of another rule
-mod subject; // the rules of a site with their places
+mod subject; // the rules of a site with their places, and the findings about them
 
 // The lints of rules.
 mod duties; // named groups that drop what `*` disallows
-mod groups; // groups of one name, lines without effect
+mod groups; // groups of one name, lines without effect, crawlers that a closed site lets in
 mod misreadings; // what some parsers misread
-mod openings; // crawlers that a closed site lets in
-mod preferences; // preferences that part with the rules
+mod preferences; // preferences and tags that part with the rules
 mod redundant_rules; // rules that never decide
 mod secrets; // secrets in public paths
 
 // The lints of a policy alone.
-mod limits; // rate limits without effect, or with too much
-mod modes; // modes and overrides without effect
-mod unseen_tags; // tags that no crawler sees
+mod modes; // modes, overrides and rate limits without effect
 
 // Comments in the file.
 mod silence; // what a comment allows
@@ -46,7 +41,7 @@ use crate::{
     },
 };
 
-use self::{findings::Findings, subject::Subject};
+use self::subject::{Findings, Subject};
 
 /// The findings about the sites of a policy, beside those of its reader.
 pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
@@ -54,22 +49,22 @@ pub fn policy(policy: &Policy) -> Vec<Diagnostic> {
     let mut published = Vec::new();
     for site in policy.written_sites() {
         modes::lint_names(&policy.catalogue, &site.enforcement, &mut findings);
-        unseen_tags::lint_lines(site, &policy.server, &mut findings);
+        preferences::lint_lines(site, &policy.server, &mut findings);
         lint_hosts(site, policy.fleet.is_some(), &mut findings);
-        limits::lint(site, &policy.catalogue, &mut findings);
+        modes::lint_limits(site, &policy.catalogue, &mut findings);
         if site.robots_txt.source == Source::Origin {
             continue;
         }
         let subject = Subject::of_site(site, &policy.catalogue);
         about_rules(&subject, &mut findings);
         if subject.is_whole() {
-            openings::lint(&subject, Some(&site.enforcement), &mut findings);
+            groups::lint_openings(&subject, Some(&site.enforcement), &mut findings);
             preferences::lint_wishes(site, &subject, &mut findings);
             published.push(Subject::of_published(site, &policy.catalogue));
         }
         if subject.is_whole() && site.robots_txt.source == Source::Policy {
             modes::lint(&subject, &site.enforcement, &mut findings);
-            unseen_tags::lint(&subject, &site.robots_tag, &mut findings);
+            preferences::lint_tags(&subject, &site.robots_tag, &mut findings);
         }
         subject.report_partial(site.at, &mut findings);
     }
@@ -85,7 +80,7 @@ pub fn busy_hours<'h>(
 ) -> Vec<Diagnostic> {
     let mut findings = Findings::default();
     for site in policy.written_sites() {
-        limits::lint_hours(site, &policy.catalogue, hours.clone(), &mut findings);
+        modes::lint_hours(site, &policy.catalogue, hours.clone(), &mut findings);
     }
     findings.into_vec()
 }
@@ -96,7 +91,7 @@ pub fn robots_txt(bytes: &[u8], catalogue: &Catalogue) -> Vec<Diagnostic> {
     let subject = Subject::of_file(file, bytes, catalogue);
     let mut findings = Findings::default();
     about_rules(&subject, &mut findings);
-    openings::lint(&subject, None, &mut findings);
+    groups::lint_openings(&subject, None, &mut findings);
     groups::lint_names(&subject, &mut findings);
     misreadings::lint(std::slice::from_ref(&subject), &mut findings);
     subject.report_partial(Spot::default(), &mut findings);
@@ -125,7 +120,7 @@ fn lint_hosts(site: &Site, is_in_fleet: bool, findings: &mut Findings) {
              '{host}', and are judged by it"
         );
         let help = "add each host with another file to 'hosts'";
-        findings.add(site.at, Diagnostic::note("lint.shared_origin_file", message).help(help));
+        findings.note(site.at, "lint.shared_origin_file", message, help);
     }
 }
 

@@ -11,11 +11,7 @@ use crate::{
     rules::policy::Source,
 };
 
-use super::{
-    findings::Findings,
-    search::Search,
-    subject::{Ranked, Ruled, Subject, Written},
-};
+use super::subject::{Findings, Ranked, Ruled, Search, Subject, Written};
 
 /// Why a rule has no effect.
 #[derive(Clone, Copy)]
@@ -157,6 +153,6 @@ fn lint_empty(subject: &Subject<'_>, rule: &Ruled, findings: &mut Findings) {
     if rule.text.is_empty() && has_others() {
         let name = rule.directive.field_name();
         let message = format!("an empty '{name}' has no effect: the other rules of the group stay");
-        findings.add(rule.at, Diagnostic::note("lint.empty_rule", message).help("remove the line"));
+        findings.note(rule.at, "lint.empty_rule", message, "remove the line");
     }
 }

@@ -1,26 +1,12 @@
 //! Secrets in paths: everybody can read robots.txt.
 
-use crate::base::{diagnostic::Diagnostic, escape::shown};
+use crate::base::escape::shown;
 
-use super::{findings::Findings, subject::Subject};
+use super::subject::{Findings, Subject};
 
 /// Parameters whose values are secrets.
-const KEYS: [&str; 14] = [
-    "access_token",
-    "api_key",
-    "apikey",
-    "auth",
-    "key",
-    "passwd",
-    "password",
-    "pwd",
-    "secret",
-    "sig",
-    "signature",
-    "sid",
-    "token",
-    "auth_token",
-];
+const KEYS: &str = "access_token api_key apikey auth auth_token key passwd password pwd secret sid sig \
+    signature token";
 /// The shortest value of such a parameter.
 const LEAST_VALUE: usize = 8;
 /// The shortest part of a path that is a random key.
@@ -34,40 +20,29 @@ pub(super) fn lint(subject: &Subject<'_>, findings: &mut Findings) {
             rule.quoted(),
             shown(secret)
         );
-        findings.add(
-            rule.at,
-            Diagnostic::warning("lint.secret", message)
-                .help("remove the rule, renew the secret, and protect the page with a password"),
-        );
+        let help = "remove the rule, renew the secret, and protect the page with a password";
+        findings.warn(rule.at, "lint.secret", message, help);
     }
 }
 
-/// The part of a path that looks like a secret.
 fn secret(text: &str) -> Option<&str> {
     let (path, query) = text.split_once('?').unwrap_or((text, ""));
     let values = query.split('&').filter_map(|pair| pair.split_once('='));
     let is_secret = |key: &str, value: &str| {
         let key = key.trim_matches('*').to_ascii_lowercase();
-        KEYS.contains(&key.as_str()) && value.len() >= LEAST_VALUE
+        let is_word = |octet: u8| octet.is_ascii_alphanumeric() || b"-_.~%".contains(&octet);
+        KEYS.split(' ').any(|one| one == key)
+            && value.len() >= LEAST_VALUE
+            && value.bytes().all(is_word)
+            && value.bytes().any(|octet| octet.is_ascii_digit())
     };
-    let in_query = values.map(|(key, value)| (key, value.trim_end_matches(['$', '*']))).find(
-        |(key, value)| {
-            (is_secret(key, value) && is_word(value) && has_digit(value)) || is_random(value)
-        },
-    );
+    let mut values = values.map(|(key, value)| (key, value.trim_end_matches(['$', '*'])));
+    let in_query = values.find(|(key, value)| is_secret(key, value) || is_random(value));
     let in_path = || {
         let parts = path.split(['/', '=']).map(|part| part.trim_matches(['*', '$']));
         parts.into_iter().find(|part| is_random(part))
     };
     in_query.map(|(_, value)| value).or_else(in_path)
-}
-
-fn is_word(text: &str) -> bool {
-    text.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_.~%".contains(&octet))
-}
-
-fn has_digit(text: &str) -> bool {
-    text.bytes().any(|octet| octet.is_ascii_digit())
 }
 
 /// Whether a text is a random key: many hexadecimal digits, or letters of both cases and digits in

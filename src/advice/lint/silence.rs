@@ -14,15 +14,12 @@ use crate::{
 
 use super::codes::RULES;
 
-/// A code in a comment.
 struct Allowed {
     code: String,
     /// The line for which it counts; `None` is the whole file.
     line: Option<u32>,
-    /// Its own place.
     at: (u32, u32),
     is_used: bool,
-    /// Whether it names an error.
     meets_error: bool,
 }
 
@@ -70,7 +67,6 @@ impl Allowed {
         self.code == finding.code && (self.line.is_none() || self.line == finding.place.line)
     }
 
-    /// What is wrong with the comment.
     fn finding(&self, is_whole: bool) -> Option<Diagnostic> {
         let code = shown(&self.code);
         if !RULES.iter().any(|rule| rule.code == self.code) {

@@ -1,6 +1,11 @@
-//! The rules of a site with the places of their parts, from a policy or from a robots.txt.
+//! The rules of a site with the places of their parts, from a policy or from a robots.txt; the rules of a scope
+//! that match all paths of another one; the findings.
 
-use std::{cell::Cell, cmp::Reverse, collections::HashMap};
+use std::{
+    cell::Cell,
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
 
 use crate::{
     base::{
@@ -9,15 +14,15 @@ use crate::{
         product_token::ProductToken,
         text::lines,
     },
-    formats::robots::{self, Directive, Matcher, Pattern, RobotsTxt, Sample, Scope},
+    formats::robots::{
+        self, Directive, Group, Matcher, Pattern, Record, RobotsTxt, Sample, Scope, UserAgent,
+    },
     rules::{
         crawlers::{Catalogue, Class, Name},
         enforce,
         policy::{self, GroupPlaces, Site, Source, Spot},
     },
 };
-
-use super::findings::Findings;
 
 /// How many comparisons of rules are made for one site. 10,000 usual rules stay below.
 const MOST_COMPARED: u64 = 4_000_000;
@@ -30,7 +35,6 @@ pub(super) enum Written {
     RobotsTxt,
 }
 
-/// The rules of a site with their places.
 pub(super) struct Subject<'a> {
     pub(super) written: Written,
     /// The rules have their numbers as lines, from 1.
@@ -58,7 +62,6 @@ pub(super) struct Ruled {
     pub(super) at: Spot,
 }
 
-/// A rule of a scope, with its pattern.
 #[derive(Clone, Copy)]
 pub(super) struct Ranked<'s> {
     pub(super) number: usize,
@@ -68,17 +71,14 @@ pub(super) struct Ranked<'s> {
 }
 
 impl<'a> Subject<'a> {
-    /// The rules of a policy's site.
     pub(super) fn of_site(site: &Site, catalogue: &'a Catalogue) -> Self {
-        let robots_txt = &site.robots_txt;
-        Self::new(
-            Written::Policy(robots_txt.source),
-            robots_txt.file.clone(),
-            robots_txt.places.clone(),
-            robots_txt.overriding.clone(),
-            catalogue,
-            site.enforcement.star_binds.clone(),
-        )
+        let own = &site.robots_txt;
+        let written = Written::Policy(own.source);
+        Self {
+            overriding: own.overriding.clone(),
+            star_binds: site.enforcement.star_binds.clone(),
+            ..Self::new(written, own.file.clone(), own.places.clone(), catalogue)
+        }
     }
 
     /// The rules of a policy's site as the published file has them, with their places in the policy.
@@ -106,10 +106,9 @@ impl<'a> Subject<'a> {
         // What is written has an empty rule in each group without rules.
         let (file, _) = robots::parse(arranged.file.to_string().as_bytes());
         let star_binds = site.enforcement.star_binds.clone();
-        Self::new(Written::Policy(own.source), file, places, Vec::new(), catalogue, star_binds)
+        Self { star_binds, ..Self::new(Written::Policy(own.source), file, places, catalogue) }
     }
 
-    /// The rules of a robots.txt.
     pub(super) fn of_file(file: RobotsTxt, bytes: &[u8], catalogue: &'a Catalogue) -> Self {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text: Vec<&[u8]> = lines(bytes).collect();
@@ -125,17 +124,14 @@ impl<'a> Subject<'a> {
             has_errors: false,
         });
         let places = places.collect();
-        let star_binds = policy::default_star_binds();
-        Self::new(Written::RobotsTxt, file, places, Vec::new(), catalogue, star_binds)
+        Self::new(Written::RobotsTxt, file, places, catalogue)
     }
 
     fn new(
         written: Written,
         mut file: RobotsTxt,
         places: Vec<GroupPlaces>,
-        overriding: Vec<bool>,
         catalogue: &'a Catalogue,
-        star_binds: Vec<Class>,
     ) -> Self {
         let mut rules = Vec::new();
         for (group, (one, places)) in file.groups.iter_mut().zip(&places).enumerate() {
@@ -156,6 +152,7 @@ impl<'a> Subject<'a> {
             }
         }
         let matcher = Matcher::new(&file);
+        let (overriding, star_binds) = (Vec::new(), policy::default_star_binds());
         let left = Cell::new(MOST_COMPARED);
         Self { written, file, matcher, places, overriding, catalogue, star_binds, rules, left }
     }
@@ -177,6 +174,23 @@ impl<'a> Subject<'a> {
         !self.places.iter().any(|group| group.has_errors)
     }
 
+    /// The names of the groups, each with the number of its group and its place.
+    pub(super) fn names(&self) -> impl Iterator<Item = (usize, &UserAgent, Spot)> {
+        let groups = self.file.groups.iter().zip(&self.places).enumerate();
+        groups.flat_map(|(number, (group, places))| {
+            let names = group.user_agents.iter().zip(&places.names);
+            names.map(move |(one, at)| (number, one, *at))
+        })
+    }
+
+    /// The records of the groups, each with its group and its place.
+    pub(super) fn records(&self) -> impl Iterator<Item = (&Group, &Record, Spot)> {
+        self.file.groups.iter().zip(&self.places).flat_map(|(group, places)| {
+            let records = group.records.iter().zip(&places.records);
+            records.map(move |(record, at)| (group, record, *at))
+        })
+    }
+
     pub(super) fn rules(&self) -> impl Iterator<Item = (usize, &Ruled)> {
         (1..).zip(&self.rules)
     }
@@ -193,11 +207,12 @@ impl<'a> Subject<'a> {
                 Some(Ranked { number, rule, pattern, sample })
             })
             .collect();
-        ranked.sort_by_key(Ranked::precedence);
+        ranked.sort_by_key(|one| {
+            (Reverse(one.pattern.specificity()), one.rule.directive, one.number)
+        });
         ranked
     }
 
-    /// The scope that a crawler of this name obeys.
     pub(super) fn scope_of(&self, token: &ProductToken) -> Option<Scope> {
         let name = match self.catalogue.find(token.as_str()) {
             Some(crawler) => Name::Known(crawler),
@@ -232,23 +247,15 @@ impl<'a> Subject<'a> {
         left.is_some()
     }
 
-    /// Whether some comparisons were not made.
     pub(super) fn is_partial(&self) -> bool {
         self.left.get() == 0
     }
 
-    /// Says that not all rules were compared.
     pub(super) fn report_partial(&self, at: Spot, findings: &mut Findings) {
         if self.is_partial() {
             let message = "there are too many rules to compare all of them with each other";
             findings.add(at, Diagnostic::note("lint.not_compared", message));
         }
-    }
-}
-
-impl Ranked<'_> {
-    fn precedence(&self) -> (Reverse<u32>, Directive, usize) {
-        (Reverse(self.pattern.specificity()), self.rule.directive, self.number)
     }
 }
 
@@ -282,4 +289,122 @@ fn value_column(line: &[u8]) -> u32 {
         .map(|chunk| chunk.valid().chars().count() + chunk.invalid().len())
         .sum();
     u32::try_from(characters + 1).unwrap_or(0)
+}
+
+/// The rules of a scope by their first octets.
+pub(super) struct Search<'r, 's> {
+    ranked: &'r [Ranked<'s>],
+    by_prefix: HashMap<&'s [u8], Vec<(usize, Option<Gram>)>>,
+    lengths: BTreeSet<usize>,
+}
+
+/// Three octets in a row, as a place in a set.
+#[derive(Clone, Copy, Debug)]
+struct Gram(usize);
+
+/// All rows of three octets in a text.
+#[derive(Clone, Debug)]
+struct Grams([u64; 16]);
+
+impl<'r, 's> Search<'r, 's> {
+    pub(super) fn new(ranked: &'r [Ranked<'s>]) -> Self {
+        let mut by_prefix: HashMap<&[u8], Vec<_>> = HashMap::new();
+        let mut lengths = BTreeSet::new();
+        for (at, one) in ranked.iter().enumerate() {
+            let prefix = one.pattern.prefix();
+            let longest = one.pattern.literals().max_by_key(|literal| literal.len());
+            let gram = longest.and_then(<[u8]>::first_chunk).map(Gram::of);
+            by_prefix.entry(prefix).or_default().push((at, gram));
+            lengths.insert(prefix.len());
+        }
+        Self { ranked, by_prefix, lengths }
+    }
+
+    /// The places of the rules that match all paths of `one`, which may be among them.
+    pub(super) fn covering(&self, subject: &Subject<'_>, one: &Ranked<'_>) -> Vec<usize> {
+        let prefix = one.pattern.prefix();
+        // All paths begin with `/`, so those of a pattern without a prefix do.
+        let prefix = if prefix.is_empty() { b"/" } else { prefix };
+        let grams = Grams::of(one.sample.path());
+        let mut found = Vec::new();
+        for length in self.lengths.range(..=prefix.len()) {
+            let Some(others) = prefix.get(..*length).and_then(|key| self.by_prefix.get(key)) else {
+                continue;
+            };
+            if !subject.spend((others.len() + length).div_ceil(64)) {
+                return found;
+            }
+            for (at, gram) in others {
+                let may_cover = gram.is_none_or(|gram| grams.contains(gram));
+                let covers = may_cover
+                    && subject.spend(1)
+                    && self.ranked.get(*at).is_some_and(|other| other.pattern.includes(one.sample));
+                found.extend(covers.then_some(*at));
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+impl Gram {
+    fn of(octets: &[u8; 3]) -> Self {
+        let [a, b, c] = octets.map(usize::from);
+        Self((a * 31 * 31 + b * 31 + c) % 1024)
+    }
+}
+
+impl Grams {
+    fn of(text: &[u8]) -> Self {
+        let mut grams = [0; 16];
+        for row in text.windows(3) {
+            if let Some(Gram(at)) = row.first_chunk().map(Gram::of) {
+                grams[at / 64] |= 1 << (at % 64);
+            }
+        }
+        Self(grams)
+    }
+
+    fn contains(&self, Gram(at): Gram) -> bool {
+        self.0[at / 64] >> (at % 64) & 1 == 1
+    }
+}
+
+const MOST_OF_A_CODE: usize = 25;
+
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    kept: Vec<Diagnostic>,
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl Findings {
+    pub(super) fn add(&mut self, at: Spot, finding: Diagnostic) {
+        let count = self.counts.entry(finding.code).or_default();
+        *count += 1;
+        if *count <= MOST_OF_A_CODE {
+            self.kept.push(finding.at(at.line, at.column));
+        }
+    }
+
+    /// Adds a note with its repair.
+    pub(super) fn note(&mut self, at: Spot, code: &'static str, message: String, help: &str) {
+        self.add(at, Diagnostic::note(code, message).help(help));
+    }
+
+    /// Adds a warning with its repair.
+    pub(super) fn warn(&mut self, at: Spot, code: &'static str, message: String, help: &str) {
+        self.add(at, Diagnostic::warning(code, message).help(help));
+    }
+
+    /// The findings that were kept, and a note for each code with more.
+    pub(super) fn into_vec(mut self) -> Vec<Diagnostic> {
+        for (code, count) in self.counts {
+            if let Some(more) = count.checked_sub(MOST_OF_A_CODE).filter(|more| *more > 0) {
+                let message = format!("{more} more findings '{code}' are not listed");
+                self.kept.push(Diagnostic::note("lint.more_findings", message));
+            }
+        }
+        self.kept
+    }
 }

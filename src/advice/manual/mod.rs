@@ -1,28 +1,12 @@
 //! The manual: pages for `man`, made of the arguments of the commands and of the keys of a policy.
 //!
-//! ```text
-//! command    a command -> its page of section 1
-//! policy     the keys -> beadle.yaml(5)
-//! roff       the language of the pages
-//! ```
-//!
 //! The same arguments and keys give the same bytes: a page has neither a date nor a width.
 //!
 //! May use: keys, crawlers, version. Must not know: files, what a command does.
 
-mod command_page; // a command and its options
-mod policy_page; // the keys of a policy
-mod roff; // a page: paragraphs, literal lines, markup
+mod page; // a command and its options, the keys of a policy, in the language of roff
 
-pub(crate) use self::roff::Page;
-
-/// The pages of a command, of all commands below it, and of the policy.
-pub(crate) fn pages(mut command: clap::Command) -> Vec<Page> {
-    command.build();
-    let mut pages = command_page::pages(&command);
-    pages.push(policy_page::page());
-    pages
-}
+pub(crate) use self::page::pages;
 
 #[cfg(test)]
 mod tests {

@@ -4,26 +4,11 @@
 //! gives the text of a policy with comments and tests. It records violations and refuses nothing.
 //! `suggest` reads from a page which preset fits the site.
 //!
-//! ```text
-//! preset    the policies of examples/presets, and the sign by which a site is known
-//! wish      what is wanted of crawlers with a purpose
-//! dialogue  the questions, on any input and output
-//! text      the answers as a policy
-//! ```
-//!
 //! May use: crawlers, policy, text. Must not know: files, clocks, the network, the terminal.
 
-mod answers; // the answers as a policy
-mod dialogue; // questions and answers
-mod preset; // a policy for a kind of site
-mod wish; // what is wanted of crawlers with a purpose
+mod answers; // presets and wishes; the answers as a policy; the questions, on any input and output
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::{
-    answers::{Answers, policy_text},
-    dialogue::Dialogue,
-    preset::{Preset, suggest},
-    wish::Wish,
-};
+pub(crate) use self::answers::{Answers, Dialogue, Preset, Wish, policy_text, suggest};

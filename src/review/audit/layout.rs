@@ -5,17 +5,16 @@ use crate::{
     review::report::{Cell, Document, Section, Table},
 };
 
-use super::{conflicts::Conflict, instructions::Audit, matrix::Row, said::Use};
+use super::{
+    instructions::{Audit, Row},
+    said::{Conflict, Use},
+};
 
-/// The most rows of a table.
 const MOST: usize = 500;
-/// The most crawlers that a contradiction names.
 const MOST_NAMES: usize = 3;
 
-/// The audits as a document of tables, a section for each page.
 pub(crate) fn document(audits: &[Audit]) -> Document {
-    let tokens: Vec<&str> = audits.iter().map(|audit| audit.product_token.as_str()).collect();
-    let token = tokens.first().copied().unwrap_or_default();
+    let token = audits.first().map_or("", |audit| audit.product_token.as_str());
     let conflicts: usize = audits.iter().map(|audit| audit.conflicts.len()).sum();
     let tell = if audits.len() == 1 { "tells" } else { "tell" };
     Document {
@@ -29,7 +28,7 @@ fn section(audit: &Audit) -> Section {
     let mut rows: Vec<[Cell; 2]> = Vec::new();
     let mut add = |label: &str, text: String| rows.push([label.into(), Cell::Code(text)]);
     let file = &audit.robots_txt;
-    let by = file.rule.as_ref().map_or_else(|| "no rule".to_owned(), Clone::clone);
+    let by = file.rule.as_deref().unwrap_or("no rule");
     add("robots.txt", format!("{} by {by}", file.verdict));
     for source in &audit.sources {
         add(source.source, source.rules.join(", "));
@@ -42,16 +41,9 @@ fn section(audit: &Audit) -> Section {
     let table = Table::new(["Source", "Says"], MOST, rows);
     let heading = format!("{} (status {})", escape::shown(&audit.url), audit.status);
     let section = Section::new(heading, table);
-    let section = audit.conflicts.iter().fold(section, |section, conflict| {
-        section.remark(format!(
-            "Contradiction: {} [{}]. Repair: {}.",
-            conflict.message, conflict.code, conflict.help
-        ))
-    });
-    match audit.signals.is_empty() {
-        true => section.remark("No signal about AI."),
-        false => section,
-    }
+    let remarks = audit.conflicts.iter().map(|conflict| sentence("Contradiction", conflict));
+    let section = remarks.fold(section, Section::remark);
+    if audit.signals.is_empty() { section.remark("No signal about AI.") } else { section }
 }
 
 /// The answers for many crawlers as a document, a table for each page with its status.
@@ -88,14 +80,15 @@ fn matrix_of(status: u16, rows: &[Row]) -> Section {
 
 /// The contradictions of one page as sentences, each with the crawlers that it confuses.
 pub(crate) fn contradictions(rows: &[Row]) -> Vec<String> {
-    let sentence = |(conflict, names): (&Conflict, Vec<&str>)| {
+    let of = |(conflict, names): (&Conflict, Vec<&str>)| {
         let shown = escape::first_of(names.into_iter().map(str::to_owned), MOST_NAMES);
-        format!(
-            "Contradiction for {shown}: {} [{}]. Repair: {}.",
-            conflict.message, conflict.code, conflict.help
-        )
+        sentence(&format!("Contradiction for {shown}"), conflict)
     };
-    together(rows.iter()).into_iter().map(sentence).collect()
+    together(rows.iter()).into_iter().map(of).collect()
+}
+
+fn sentence(what: &str, Conflict { message, code, help }: &Conflict) -> String {
+    format!("{what}: {message} [{code}]. Repair: {help}.")
 }
 
 /// The contradictions of all rows, each once for a page, with the crawlers that they confuse.

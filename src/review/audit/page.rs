@@ -53,7 +53,6 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// The answer to a request for `url`.
     pub(crate) fn of(url: &str, answer: fetch::page::Page) -> Self {
         let fields = answer.fields.iter();
         let fields = fields.map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()));

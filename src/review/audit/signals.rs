@@ -31,12 +31,10 @@ pub(crate) struct Signal {
     pub(crate) value: String,
     #[serde(skip)]
     pub(crate) statement: Statement,
-    /// Its line in robots.txt.
     #[serde(skip)]
     pub(crate) line: Option<u32>,
 }
 
-/// The type of RSL documents.
 const RSL: &str = "application/rsl+xml";
 
 /// All signals for a crawler that obeys the groups in `scope`.

@@ -1,6 +1,6 @@
 //! Answers in, findings out.
 
-use super::{matrix::CRAWLERS, said::Answer, *};
+use super::{instructions::CRAWLERS, said::Answer, *};
 use crate::{base::product_token::ProductToken, review::report, rules::policy::built_in_catalogue};
 
 fn page(fields: &[(&str, &str)], body: &str) -> Page {

@@ -15,21 +15,15 @@ use crate::{
     },
 };
 
-use super::{
-    excerpt::Excerpt,
-    verdict::{other_form, rule_text},
-};
+use super::decision::{Excerpt, other_form, rule_text};
 
-/// The most editions that are kept compiled.
 const MOST_EDITIONS: usize = 16;
 
-/// What a stored edition tells about a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Past {
     pub(crate) excerpt: Option<Excerpt>,
     /// The rule that outranks others, with its octets.
     pub(crate) rule: Option<String>,
-    /// The rule that it outranks.
     pub(crate) over: Option<String>,
     /// The form of the path that is disallowed, if it is not the one that was sent.
     pub(crate) form: Option<String>,
@@ -105,7 +99,6 @@ fn compiled(file: &[u8]) -> Matcher {
 mod tests {
     use super::*;
 
-    /// A record of a group with these names.
     fn record(group: &[&str], path: &str, line: u32) -> Violation {
         let group: Vec<_> = Text::list(group).into_iter().map(|name| name.to_string()).collect();
         let text = serde_json::json!({

@@ -1,11 +1,5 @@
 //! A change of the policy file before it is made: its text, and what it would have done.
 //!
-//! ```text
-//! request   what the operator asks for ─▶ entries of the file
-//! mod       the file with these entries, read and tested as a policy
-//! last_days what the last days would have been
-//! ```
-//!
 //! May use: edit, policy, robots, counts, record, tally, violations, report, trial, publication,
 //! diagnostic, product_token. Must not know: cli, desk, any clock, any socket. It writes nothing.
 
@@ -19,36 +13,27 @@ use crate::{
     state::publication,
 };
 
-pub(crate) use self::{
-    last_days::{PastRow, past},
-    request::{Act, Declined, Request},
-};
+pub(crate) use self::request::{Act, Declined, PastRow, Request, past};
 
-mod last_days; // what the last days would have been
-mod request; // what the operator asks for
+mod request; // what the operator asks for, and what the last days would have been
 
 #[cfg(test)]
 mod tests;
 
-/// The policy file as it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Current<'c> {
     /// The file; relative names start at its folder.
     pub(crate) file: &'c Path,
     /// Its name in findings and in the patch.
     pub(crate) name: &'c str,
-    /// Its bytes.
     pub(crate) bytes: &'c [u8],
-    /// The policy in them.
     pub(crate) policy: &'c Policy,
 }
 
 /// The change, ready to be written.
 #[derive(Debug)]
 pub(crate) struct Proposal {
-    /// The new bytes.
     pub(crate) after: Vec<u8>,
-    /// The policy in them.
     pub(crate) policy: Policy,
     /// The difference of the texts, as `patch` reads it.
     pub(crate) patch: String,
@@ -66,7 +51,6 @@ pub(crate) fn propose(current: Current<'_>, request: &Request<'_>) -> Result<Pro
     of_text(current, after.into_bytes())
 }
 
-/// The change to another text.
 pub(crate) fn of_text(current: Current<'_>, after: Vec<u8>) -> Result<Proposal, Declined> {
     let read = publication::read_policy_bytes(current.file, current.name, after.clone());
     let is_error = |one: &Diagnostic| one.severity == Severity::Error;

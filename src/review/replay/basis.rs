@@ -21,7 +21,6 @@ use crate::{
 const ANY_SITE: &str = "sites: [{ hosts: [robots.txt], default: true, \
     origin: 'http://127.0.0.1:9', robots_txt: { source: origin } }]";
 
-/// What logs are judged by.
 #[derive(Debug)]
 pub(crate) struct Basis {
     policy: Policy,
@@ -141,7 +140,6 @@ impl Rules {
         self.next.len() < waiting
     }
 
-    /// The names of the sites, by their numbers.
     pub(super) fn site_names(&self) -> Vec<String> {
         self.policy.sites.iter().map(|site| site.name().to_owned()).collect()
     }

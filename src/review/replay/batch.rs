@@ -21,13 +21,10 @@ const EXAMPLE: usize = 160;
 const ARENA: u32 = 1 << 31;
 const ABSENT: u32 = u32::MAX;
 
-/// Whole lines of a log.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) text: Vec<u8>,
-    /// Where the first line begins.
     pub(super) from: usize,
-    /// The number of the first line.
     pub(super) line: u64,
     /// The lines that were too long and are not in the text.
     pub(super) too_long: u64,
@@ -46,7 +43,6 @@ pub(super) struct Batch {
     pub(super) faults: Vec<Faults>,
 }
 
-/// Lines with the same fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Faults {
     pub(super) code: &'static str,
@@ -70,7 +66,6 @@ pub(super) struct Row {
     pub(super) status: u16,
 }
 
-/// A text in a batch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     start: u32,

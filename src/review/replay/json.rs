@@ -4,11 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{base::escape, records::record::time::text as instant, review::report::number};
 
-use super::{
-    changes::Changes,
-    totals::{Client, Crawler, Tally, date},
-    treatment::Verdict,
-};
+use super::totals::{Changes, Client, Crawler, Tally, Verdict, date};
 
 /// The outcome as JSON lines: crawlers, rules, paths, days, changes, the total.
 pub(crate) fn json_lines(tally: &Tally, changes: Option<&Changes>) -> String {

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     base::escape::shown,
+    formats::access_log::Fault,
     records::{record::rule_line, tally::Claimant},
     review::report::{
         Cell, Document, Section, Table,
@@ -12,10 +13,8 @@ use crate::{
 };
 
 use super::{
-    changes::Changes,
     merge::WINDOW,
-    totals::{Client, Crawler, OTHER, Rule, Tally, date},
-    treatment::Verdict,
+    totals::{Changes, Client, Crawler, OTHER, Rule, Tally, Verdict, date},
 };
 
 /// The outcome as a document with up to `most` rows in a table. `basis` says what the logs were judged
@@ -29,7 +28,6 @@ pub(crate) fn document(
 ) -> Document {
     let mut lead = vec![format!("Judged by {basis}.")];
     if let Some((from, until)) = tally.span {
-        let time = |time: Timestamp| time.strftime("%F %H:%M").to_string();
         lead.push(format!("{} to {} UTC.", time(from), time(until)));
     }
     lead.extend(remarks.iter().cloned());
@@ -87,11 +85,10 @@ fn glance(tally: &Tally) -> Section {
 
 fn changed(tally: &Tally, changes: &Changes, against: &str, most: usize) -> Section {
     let rows = changes.rows();
-    let has_sites = tally.has_sites();
     let is_empty = rows.is_empty();
     let rows = rows.into_iter().map(|(site, client, before, after, change)| -> [Cell; 5] {
         [
-            named(&client.shown(), site, has_sites).into(),
+            named(tally, &client.shown(), site).into(),
             before.as_str().into(),
             after.as_str().into(),
             change.requests.into(),
@@ -104,12 +101,11 @@ fn changed(tally: &Tally, changes: &Changes, against: &str, most: usize) -> Sect
 }
 
 fn crawlers(tally: &Tally, most: usize) -> Section {
-    let has_sites = tally.has_sites();
     let all = tally.crawlers();
     let largest = all.iter().map(|(_, _, one)| one.violations()).max().unwrap_or(0);
     let rows = all.into_iter().map(|(site, client, one)| -> [Cell; 7] {
         [
-            named(&client.shown(), site, has_sites).into(),
+            named(tally, &client.shown(), site).into(),
             one.requests.into(),
             one.of(Verdict::Log).into(),
             one.of(Verdict::Throttle).into(),
@@ -123,12 +119,11 @@ fn crawlers(tally: &Tally, most: usize) -> Section {
 }
 
 fn rules(tally: &Tally, most: usize) -> Section {
-    let has_sites = tally.has_sites();
     let all = tally.rules();
     let largest = all.first().map_or(0, |(_, rule)| rule.violations);
     let rows = all.into_iter().map(|(site, rule)| -> [Cell; 4] {
         let line = if rule.line > 0 { rule.line.to_string() } else { String::new() };
-        let named = named(&rule_text(rule), site, has_sites);
+        let named = named(tally, &rule_text(rule), site);
         let bar = Cell::Bar(rule.violations, largest);
         [Cell::Code(named), Cell::Number(line), rule.violations.into(), bar]
     });
@@ -144,22 +139,17 @@ fn rule_text(rule: &Rule) -> String {
 }
 
 fn paths(tally: &Tally, most: usize) -> Section {
-    let has_sites = tally.has_sites();
     let all = tally.paths();
     let largest = all.first().map_or(0, |(_, _, violations)| *violations);
     let rows = all.into_iter().map(|(site, path, violations)| -> [Cell; 3] {
-        let path = match path == OTHER.as_bytes() {
-            true => "other paths".to_owned(),
-            false => shown(path),
-        };
-        let path = named(&path, site, has_sites);
+        let path = if path == OTHER.as_bytes() { "other paths".to_owned() } else { shown(path) };
+        let path = named(tally, &path, site);
         [Cell::Code(path), violations.into(), Cell::Bar(violations, largest)]
     });
     Section::new("Paths", Table::new(["path", "violations", ""], most, rows))
 }
 
 fn days(tally: &Tally) -> Section {
-    /// The days that a page shows.
     const MOST_DAYS: usize = 31;
     let largest = tally.days.values().map(|day| day.violations).max().unwrap_or(0);
     let left_out = tally.days.len().saturating_sub(MOST_DAYS);
@@ -180,7 +170,6 @@ fn days(tally: &Tally) -> Section {
 }
 
 fn readers(tally: &Tally, most: usize) -> Section {
-    let has_sites = tally.has_sites();
     let mut all = tally.crawlers();
     let broke = |one: &Crawler| one.violations() > 0;
     // Impostors are no crawlers that read a file.
@@ -189,15 +178,11 @@ fn readers(tally: &Tally, most: usize) -> Section {
     all.retain(|(_, _, one)| one.fetches > 0);
     all.sort_by_key(|(_, _, one)| std::cmp::Reverse(one.fetches));
     let rows = all.into_iter().map(|(site, client, one)| -> [Cell; 4] {
-        let time = |time: Option<Timestamp>| {
-            time.map_or_else(|| "-".to_owned(), |time| time.strftime("%F %H:%M").to_string())
+        let [first, last] = match one.read {
+            Some((first, last)) => [first, last].map(time),
+            None => ["-"; 2].map(str::to_owned),
         };
-        [
-            named(&client.shown(), site, has_sites).into(),
-            one.fetches.into(),
-            time(one.read.map(|(first, _)| first)).into(),
-            time(one.read.map(|(_, last)| last)).into(),
-        ]
+        [named(tally, &client.shown(), site).into(), one.fetches.into(), first.into(), last.into()]
     });
     let table = Table::new(["crawler", "fetches", "first", "last"], most, rows);
     let section = Section::new("Who read robots.txt", table);
@@ -221,17 +206,16 @@ fn malformed(tally: &Tally) -> Section {
     Section::new("Lines not judged", table)
 }
 
-/// The reason as a phrase.
 fn meaning(code: &str) -> &str {
-    let faults = crate::formats::access_log::Fault::ALL.into_iter();
-    let own = match code {
-        "unknown_host" => Some("a host that no site has"),
-        "host" => Some("no valid host"),
-        "target" => Some("no valid target: the proxy answers 400"),
-        _ => None,
-    };
-    own.or_else(|| faults.clone().find(|one| one.as_str() == code).map(|one| one.meaning()))
-        .unwrap_or(code)
+    match code {
+        "unknown_host" => "a host that no site has",
+        "host" => "no valid host",
+        "target" => "no valid target: the proxy answers 400",
+        _ => Fault::ALL
+            .into_iter()
+            .find(|one| one.as_str() == code)
+            .map_or(code, |one| one.meaning()),
+    }
 }
 
 impl Client<'_> {
@@ -243,12 +227,16 @@ impl Client<'_> {
     }
 }
 
+fn time(time: Timestamp) -> String {
+    time.strftime("%F %H:%M").to_string()
+}
+
 /// A name, with its site where there are several.
-fn named(name: &str, site: &str, has_sites: bool) -> String {
+fn named(tally: &Tally, name: &str, site: &str) -> String {
     let name = match name {
         "" => "(no name)",
         OTHER => "other names",
         name => name,
     };
-    if has_sites { format!("{name} ({site})") } else { name.to_owned() }
+    if tally.has_sites() { format!("{name} ({site})") } else { name.to_owned() }
 }

@@ -35,7 +35,6 @@ pub(crate) enum Source {
     StandardInput,
 }
 
-/// A log whose first lines are known.
 pub(super) struct Log {
     pub(super) name: String,
     pub(super) format: Arc<Format>,
@@ -52,7 +51,6 @@ pub(super) struct Blocks {
     header: Columns,
     /// The beginning of a line whose end isn't read yet.
     rest: Vec<u8>,
-    /// The number of the next line.
     line: u64,
     /// Whether the rest of a line that is too long is left out.
     is_skipping: bool,
@@ -60,7 +58,6 @@ pub(super) struct Blocks {
 }
 
 impl Source {
-    /// The name for messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::File(path) => escape::path(path),
@@ -217,7 +214,6 @@ impl Blocks {
     }
 }
 
-/// An input that counts its octets.
 struct Counted {
     input: Box<dyn Read + Send>,
     read: Arc<AtomicU64>,

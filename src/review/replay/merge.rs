@@ -39,7 +39,6 @@ pub(crate) struct Logs {
     names: Arc<[String]>,
 }
 
-/// The octets that are read, of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) read: u64,
@@ -47,7 +46,6 @@ pub(crate) struct Progress {
     pub(crate) size: u64,
 }
 
-/// An open log.
 struct Stream {
     number: usize,
     batches: Receiver<io::Result<Receiver<Batch>>>,
@@ -58,7 +56,6 @@ struct Stream {
 /// Time, log, line: rows of the same time come in the order of logs and lines.
 type Place = (i64, usize, u64);
 
-/// What a log gives to its reader.
 pub(super) enum Item<'b> {
     /// A row, with the number of its log.
     Row(&'b Batch, &'b Row, usize),
@@ -127,12 +124,8 @@ impl Logs {
         take: &mut impl FnMut(Item<'_>) -> Result<(), E>,
     ) -> Result<bool, E> {
         self.open_due()?;
-        let furthest =
-            self.open.iter().enumerate().min_by_key(|(_, one)| (one.reached, one.number));
-        let Some((at, stream)) = furthest
-            .map(|(at, _)| at)
-            .and_then(|at| self.open.get_mut(at).map(|stream| (at, stream)))
-        else {
+        let streams = self.open.iter_mut().enumerate();
+        let Some((at, stream)) = streams.min_by_key(|(_, one)| (one.reached, one.number)) else {
             self.give(i64::MAX, take)?;
             return Ok(false);
         };
@@ -181,7 +174,6 @@ impl Logs {
         Ok(())
     }
 
-    /// Gives the rows up to a time.
     fn give<E>(
         &mut self,
         until: i64,
@@ -215,7 +207,6 @@ impl Logs {
     }
 }
 
-/// The threads that parse.
 struct Pool {
     work: SyncSender<(Block, Sender<Batch>)>,
 }

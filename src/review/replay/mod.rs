@@ -5,8 +5,8 @@
 //! batch      a block -> rows                                                      a pool of threads
 //! merge      the rows of all files in the order of time, within WINDOW
 //! judge      rows -> the gate of the proxy, with the logs' time as now            one thread
-//! tally      what is counted, bounded; `changes` against another policy
-//! rows, pages    the outcome as JSON lines, as a document
+//! totals     what is counted, bounded; `changes` against another policy
+//! json, layout   the outcome as JSON lines, as a document
 //! ```
 //! The result does not depend on the number of threads: blocks, their order and their merge depend on
 //! the files alone. The memory does not depend on the size of the logs.
@@ -16,26 +16,22 @@
 
 mod basis;
 mod batch;
-mod changes;
 mod json;
 mod judge;
 mod layout;
 mod log_file;
 mod merge;
 mod totals;
-mod treatment;
-mod user_agents;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::{
     basis::Basis,
-    changes::Changes,
     json::json_lines,
     judge::{Judge, Stop},
     layout::document,
     log_file::Source,
     merge::{Logs, Progress},
-    totals::Tally,
+    totals::{Changes, Tally},
 };

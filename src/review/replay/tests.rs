@@ -10,7 +10,7 @@ use serde_json::Value;
 
 mod limits;
 
-use super::{merge::Item, treatment::Verdict, *};
+use super::{merge::Item, totals::Verdict, *};
 use crate::{
     base::text::Text,
     formats::{access_log::Format, robots::OriginFile},

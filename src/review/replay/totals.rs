@@ -1,24 +1,56 @@
-//! What is counted about logs, bounded.
+//! What is counted about logs, bounded, and what another policy does with the same requests.
 
 use std::{cmp::Reverse, collections::BTreeMap, hash::Hash};
 
 use hashbrown::HashMap;
 use jiff::Timestamp;
 
+use super::batch::{Batch, Faults};
 use crate::{
-    base::{escape, text::Text},
+    base::{
+        escape,
+        text::{Text, words},
+    },
     records::tally::Claimant,
     rules::{
         crawlers::{Outcome, Purpose},
-        enforce::Reason,
+        enforce::{Action, Reason},
     },
     serving::gate::{Counted, Past},
 };
 
-use super::{
-    batch::{Batch, Faults},
-    treatment::Verdict,
-};
+words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub(crate) enum Verdict {
+        /// Not judged: a person, or a request that the proxy refuses.
+        NotJudged = "not judged",
+        Allow = "allow",
+        /// Allowed by an edition that the crawler may still use.
+        Grace = "grace",
+        /// Another form of a closed path: no violation.
+        Form = "other form",
+        /// Beyond a rate limit: no violation.
+        Limit = "limit",
+        Log = "log",
+        Throttle = "throttle",
+        Block = "block",
+    }
+}
+
+impl Verdict {
+    pub(super) fn of(past: &Past<'_>) -> Self {
+        let Some(counted) = &past.counted else { return Self::NotJudged };
+        match counted.action {
+            _ if counted.reason == Reason::Form => Self::Form,
+            _ if counted.reason == Reason::Limit => Self::Limit,
+            Action::Log => Self::Log,
+            Action::Throttle => Self::Throttle,
+            Action::Block => Self::Block,
+            Action::Pass if counted.reason == Reason::Grace => Self::Grace,
+            Action::Pass => Self::Allow,
+        }
+    }
+}
 
 /// The most names of a site that only clients use. Others are counted together.
 pub(crate) const MOST_NAMES: usize = 10_000;
@@ -28,7 +60,6 @@ pub(crate) const MOST_PATHS: usize = 100_000;
 pub(super) const OTHER: &str = "…";
 const DAY: i64 = 86_400;
 
-/// What is counted about logs.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// The lines that are not empty.
@@ -48,14 +79,12 @@ pub(crate) struct Tally {
     paths: usize,
 }
 
-/// What is counted about one site.
 #[derive(Debug, Default)]
 struct Site {
     name: String,
     crawlers: BTreeMap<Claimant, HashMap<String, Crawler>>,
     /// Rules with violations, by their line.
     rules: HashMap<u32, Vec<Rule>>,
-    /// The violations of each path.
     paths: HashMap<Vec<u8>, u64>,
 }
 
@@ -67,7 +96,6 @@ pub(super) struct Malformed {
     pub(super) example: (String, u64, String),
 }
 
-/// One client name at one site.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Crawler {
     pub(super) purpose: &'static str,
@@ -87,7 +115,6 @@ pub(super) struct Crawler {
 pub(crate) struct Client<'a> {
     /// The product token; empty for none.
     pub(crate) name: &'a str,
-    /// Who the requests count for.
     pub(crate) claimant: Claimant,
 }
 
@@ -155,7 +182,9 @@ impl Tally {
             self.declared += 1;
         }
         if crawler.requests == 0 || crawler.purpose.is_empty() {
-            (crawler.purpose, crawler.class) = (purpose(key.purpose), key.class);
+            let purpose = Purpose::from_word(key.purpose);
+            crawler.purpose = purpose.map(Purpose::as_str).unwrap_or_default();
+            crawler.class = key.class;
         }
         crawler.requests += 1;
         crawler.verdicts[verdict as usize] += 1;
@@ -253,7 +282,6 @@ impl Tally {
         rows
     }
 
-    /// Paths with violations, most first.
     pub(super) fn paths(&self) -> Vec<(&str, &[u8], u64)> {
         let rows = self.sites.iter().flat_map(|site| {
             site.paths
@@ -267,20 +295,17 @@ impl Tally {
 
     /// Whether the requests were of more than one site.
     pub(super) fn has_sites(&self) -> bool {
-        self.sites.iter().filter(|site| !site.crawlers.is_empty()).count() > 1
+        self.sites.iter().filter(|site| !site.crawlers.is_empty()).nth(1).is_some()
     }
 
-    /// The lines that could not be judged.
     pub(crate) fn malformed(&self) -> u64 {
         self.malformed.values().map(|one| one.count).sum()
     }
 
-    /// The requests of crawlers and other programs.
     pub(super) fn requests(&self) -> u64 {
         self.days.values().map(|day| day.requests).sum()
     }
 
-    /// The requests of crawlers for search engines.
     pub(super) fn search(&self) -> u64 {
         let crawlers = self.sites.iter().filter_map(|site| site.crawlers.get(&Claimant::Crawler));
         let is_search = |one: &&Crawler| one.purpose == Purpose::Search.as_str();
@@ -317,12 +342,6 @@ where
     map.entry_ref(key).or_default()
 }
 
-/// The word of a purpose, which lives as long as the program.
-fn purpose(word: &str) -> &'static str {
-    let purposes = Purpose::ALL.iter();
-    purposes.map(|purpose| purpose.as_str()).find(|one| *one == word).unwrap_or_default()
-}
-
 fn widen(span: &mut Option<(Timestamp, Timestamp)>, now: Timestamp) {
     let (first, last) = span.get_or_insert((now, now));
     *first = now.min(*first);
@@ -332,4 +351,58 @@ fn widen(span: &mut Option<(Timestamp, Timestamp)>, now: Timestamp) {
 pub(super) fn date(day: i64) -> String {
     Timestamp::from_second(day * 86_400)
         .map_or_else(|_| day.to_string(), |time| time.strftime("%F").to_string())
+}
+
+/// The paths that are kept as examples.
+const EXAMPLES: usize = 3;
+/// The most rows; further ones are counted together.
+const MOST_ROWS: usize = 10_000;
+
+/// The requests that another policy treats otherwise.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(BTreeMap<Key, Change>);
+
+/// Site, name, claimant, before, after.
+type Key = (String, String, Claimant, Verdict, Verdict);
+
+/// Requests of one crawler whose treatment changes alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) requests: u64,
+    pub(crate) paths: Vec<String>,
+}
+
+impl Changes {
+    pub(super) fn add(
+        &mut self,
+        site: &str,
+        Client { name, claimant }: Client<'_>,
+        (before, after): (Verdict, Verdict),
+        target: &[u8],
+    ) {
+        let mut key = (site.to_owned(), name.to_owned(), claimant, before, after);
+        if self.0.len() >= MOST_ROWS && !self.0.contains_key(&key) {
+            OTHER.clone_into(&mut key.1);
+        }
+        let change = self.0.entry(key).or_default();
+        change.requests += 1;
+        if change.paths.len() < EXAMPLES {
+            let path = escape::bounded(target, 256);
+            if !change.paths.contains(&path) {
+                change.paths.push(path);
+            }
+        }
+    }
+
+    /// The changes, most requests first: site, client name, before, after.
+    pub(crate) fn rows(&self) -> Vec<(&str, Client<'_>, Verdict, Verdict, &Change)> {
+        let rows = self.0.iter();
+        let mut rows: Vec<_> = rows
+            .map(|((site, name, claimant, before, after), change)| {
+                (site.as_str(), Client { name, claimant: *claimant }, *before, *after, change)
+            })
+            .collect();
+        rows.sort_by_key(|row| Reverse(row.4.requests));
+        rows
+    }
 }

@@ -32,7 +32,6 @@ pub(crate) const TALLIED_BY: [Dimension; 7] = [
 /// The reasons of decisions that no rule made.
 const UNJUDGED: [Reason; 3] = [Reason::Off, Reason::Unbound, Reason::Unknown];
 
-/// Requests, and the violations among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Count {
     pub(crate) requests: u64,
@@ -43,9 +42,7 @@ pub(crate) struct Count {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) all: Count,
-    /// Fetches of robots.txt.
     pub(crate) fetches: u64,
-    /// Requests that were blocked or throttled.
     pub(crate) refused: u64,
     /// Violations by a client that never fetched robots.txt.
     pub(crate) never: u64,
@@ -57,21 +54,16 @@ pub(crate) struct Tally {
     pub(crate) forms: u64,
     /// Requests beyond a limit of the operator, which are no violations.
     pub(crate) limited: u64,
-    /// Requests by clients that evidence confirmed.
     pub(crate) confirmed: u64,
-    /// Requests of impostors.
     pub(crate) contradicted: u64,
     /// Violations of impostors. They have read nothing in the crawler's name.
     pub(crate) contradicted_violations: u64,
-    /// Requests that came sooner than a pace allows.
     pub(crate) too_soon: u64,
     /// The requests that rules were applied to, without those that evidence contradicted.
     pub(crate) judged: u64,
     /// Those of them that the rules disallow, or that came too soon.
     pub(crate) broken: u64,
-    /// Violations by the code of their reason.
     pub(crate) reasons: BTreeMap<Text, u64>,
-    /// Requests by the class of the client.
     classes: BTreeMap<Text, u64>,
 }
 
@@ -152,7 +144,6 @@ impl Tally {
         self.classes.iter().map(|(class, requests)| (class, *requests))
     }
 
-    /// The class of most of its requests.
     pub(crate) fn class(&self) -> Option<&Text> {
         let most = self.classes.iter().max_by_key(|(class, requests)| (**requests, *class));
         most.map(|(class, _)| class)

@@ -1,11 +1,10 @@
-//! A document of tables, whatever the format it is written in.
+//! A document of tables, whatever the format it is written in; its small bars of block characters.
 
 use super::number::grouped;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Document {
     pub(crate) title: String,
-    /// Sentences below the title.
     pub(crate) lead: Vec<String>,
     pub(crate) sections: Vec<Section>,
 }
@@ -15,7 +14,6 @@ pub(crate) struct Section {
     pub(crate) heading: String,
     /// The table; without rows, [`Self::remarks`] say why.
     pub(crate) table: Table,
-    /// Sentences below the table.
     pub(crate) remarks: Vec<String>,
 }
 
@@ -24,7 +22,6 @@ pub(crate) struct Table {
     pub(crate) headings: Vec<&'static str>,
     /// The rows; each has a cell for every column. All cells of a column are of one kind.
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// The number of further rows that are not here.
     pub(crate) more: usize,
 }
 
@@ -43,7 +40,6 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// A rule or a path.
     pub(crate) fn code(text: impl Into<String>) -> Self {
         Self::Code(text.into())
     }
@@ -111,5 +107,50 @@ impl From<String> for Cell {
 impl From<u64> for Cell {
     fn from(number: u64) -> Self {
         Self::Number(grouped(number))
+    }
+}
+
+const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// A bar of a share of `width` columns. Something is never an empty bar.
+pub(super) fn bar(part: u64, whole: u64, width: usize) -> String {
+    if part == 0 || whole == 0 {
+        return String::new();
+    }
+    let eighths = (part as f64 / whole as f64 * width as f64 * 8.0).round() as usize;
+    let eighths = eighths.clamp(1, width * 8);
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+/// One column for each number, as high as its share of the largest; a space for nothing.
+pub(super) fn spark(numbers: &[u64]) -> String {
+    let most = numbers.iter().copied().max().unwrap_or(0);
+    let level = |number: u64| {
+        let level = (number as f64 / most as f64 * 8.0).ceil() as usize;
+        LEVELS[level.clamp(1, 8) - 1]
+    };
+    numbers.iter().map(|&number| if number == 0 { ' ' } else { level(number) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_long_as_their_share() {
+        for (part, whole, bar_of_four) in [
+            (0, 0, ""),
+            (0, 9, ""),
+            (9, 9, "████"),
+            (1, 2, "██"),
+            (1, u64::MAX, "▏"),
+            (5, 32, "▋"),
+            (99, 9, "████"),
+        ] {
+            assert_eq!(bar(part, whole, 4), bar_of_four);
+        }
+        assert_eq!(spark(&[0, 1, 4, 8, 2]), " ▁▄█▂");
+        assert_eq!(spark(&[0, 0]), "  ");
     }
 }

@@ -13,7 +13,6 @@ pub(crate) struct EditionRow {
     pub(crate) sha256: String,
     /// Whose rules they are.
     pub(crate) source: String,
-    /// The start of the period.
     pub(crate) from: String,
     /// Its end; `None` while it is in force.
     pub(crate) until: Option<String>,

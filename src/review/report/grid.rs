@@ -4,12 +4,10 @@ use std::iter;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The blanks between two columns.
 pub(super) const GAP: usize = 2;
 /// The width up to which columns are aligned where nothing is cut: one long cell is no reason to
 /// widen every line.
 const MOST_ALIGNED: usize = 48;
-/// The end of a cut cell.
 const CUT: char = '…';
 
 /// The place where text is shown.
@@ -27,7 +25,6 @@ pub(crate) struct Column {
     pub(crate) rank: u8,
     /// The width with which a long column is still of use.
     pub(crate) least: usize,
-    /// Whether its cells stand to the right.
     pub(crate) is_number: bool,
 }
 
@@ -147,7 +144,6 @@ impl Grid {
     }
 }
 
-/// The width of each column uncut.
 fn natural(columns: &[Column], rows: &[Vec<Cell>], more_rows: bool) -> Vec<usize> {
     let natural = columns.iter().enumerate().map(|(at, column)| {
         let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.text.width());

@@ -7,8 +7,7 @@
 use askama::Template;
 
 use super::{
-    bars::spark,
-    document::{Cell, Document},
+    document::{Cell, Document, spark},
     number::{grouped, percent},
 };
 
@@ -24,12 +23,10 @@ pub(crate) fn html(document: &Document) -> String {
 }
 
 impl Page<'_> {
-    /// The width of a bar in percent.
     fn percent(&self, part: &u64, whole: &u64) -> u64 {
         percent(*part, *whole)
     }
 
-    /// The number of rows that are not shown.
     fn more(&self, rows: &usize) -> String {
         grouped(*rows as u64)
     }

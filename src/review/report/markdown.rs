@@ -1,8 +1,7 @@
 //! A document as Markdown with tables, as GitHub and many wikis read it.
 
 use super::{
-    bars::{bar, spark},
-    document::{Cell, Document, Table},
+    document::{Cell, Document, Table, bar, spark},
     number::grouped,
 };
 

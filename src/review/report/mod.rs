@@ -9,7 +9,6 @@
 //! escape, version. Must not know: clocks, files, the network, the place that a document goes to.
 
 pub(crate) use self::{
-    axis::Axis,
     client_total::{Count, TALLIED_BY, Tally},
     document::{Cell, Document, Section, Table},
     edition::EditionRow,
@@ -17,7 +16,7 @@ pub(crate) use self::{
     html::html,
     impostors::Impostors,
     markdown::markdown,
-    span::Span,
+    span::{Axis, Span},
     terminal::text,
 };
 
@@ -28,14 +27,11 @@ pub(crate) mod review; // a span of time against the one before
 pub(crate) mod score; // the scorecard of one crawler
 pub(crate) mod terms; // the terms of a question: names, times, patterns, ids
 
-mod axis; // the bars of a chart over time
-mod bars; // small bars of block characters
 mod client_total; // the requests of one client name
 mod document; // a document of tables
 mod edition; // an edition as JSON
 mod html; // a document as HTML
 mod impostors; // the crawlers that impostors claim to be
 mod markdown; // a document as Markdown
-mod over_time; // counts over time
 mod span; // a span of whole hours
 mod terminal; // a document as text

@@ -3,8 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::{
-    bars::{bar, spark},
-    document::{Cell, Document, Section, Table},
+    document::{Cell, Document, Table, bar, spark},
     grid::{self, Colour, Column, GAP, Grid, Screen},
     number::grouped,
 };
@@ -23,7 +22,9 @@ pub(crate) fn text(document: &Document, screen: Screen) -> String {
     document.lead.iter().for_each(|sentence| paragraph(&mut out, sentence, screen.width));
     for section in &document.sections {
         out.push('\n');
-        push_section(&mut out, section, screen);
+        heading(&mut out, &section.heading, screen);
+        push_table(&mut out, &section.table, screen);
+        section.remarks.iter().for_each(|one| paragraph(&mut out, one, screen.width));
     }
     out
 }
@@ -52,12 +53,6 @@ fn paragraph(out: &mut String, sentence: &str, width: Option<usize>) {
         column += length;
     }
     out.push('\n');
-}
-
-fn push_section(out: &mut String, section: &Section, screen: Screen) {
-    heading(out, &section.heading, screen);
-    push_table(out, &section.table, screen);
-    section.remarks.iter().for_each(|sentence| paragraph(out, sentence, screen.width));
 }
 
 /// A table, indented. Charts go before names get very short.
@@ -103,6 +98,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::review::report::Section;
 
     fn table(cells: [&str; 2]) -> Table {
         let row = [Cell::code(cells[0]), Cell::number(cells[1]), Cell::Bar(1, 2)];

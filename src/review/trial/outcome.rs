@@ -15,7 +15,6 @@ pub(crate) struct Trial {
     pub(crate) request: String,
     pub(crate) expected: Facts,
     pub(crate) found: Found,
-    /// The line of the test in the policy.
     pub(crate) line: u32,
     pub(crate) column: u32,
 }
@@ -38,7 +37,6 @@ pub(crate) enum Found {
     },
 }
 
-/// A fact that is not as expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub(crate) key: String,

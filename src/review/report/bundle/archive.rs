@@ -18,16 +18,13 @@ use crate::base::escape::{bounded, shown};
 
 use super::file::{self, File};
 
-/// The most octets of a zip.
 pub(crate) const MAX_ARCHIVE: usize = 256 << 20;
-/// The most files in a zip.
 const MAX_FILES: usize = 10_000;
 /// The most octets of all files together.
 const MAX_TOTAL: u64 = 512 << 20;
 /// The most octets of a file for each octet in the zip, beyond a small size.
 const MAX_RATIO: u64 = 300;
 const SMALL: u64 = 1 << 20;
-/// The longest name of a file.
 const MAX_NAME: usize = 400;
 
 /// The comment before the hash.
@@ -37,7 +34,6 @@ const HASH_LENGTH: usize = 64;
 /// The first octets of an entry in the list at the end of a zip.
 const LISTED: [u8; 4] = *b"PK\x01\x02";
 
-/// What a zip contains.
 #[derive(Debug)]
 pub(crate) struct Unpacked {
     /// The files, in the order of their names.

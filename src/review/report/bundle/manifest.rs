@@ -1,27 +1,19 @@
-//! `manifest.json`: what the bundle is about, and the hash of each file.
+//! `manifest.json`: what the bundle is about, and the hash of each file; the window before a request.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::file::{self, File};
 use crate::{
-    base::version,
     formats::robots::{Reading, Steps},
-    records::record::time,
-    rules::policy,
+    records::record::{ClockLeap, time},
+    rules::{enforce, policy},
 };
 
-use super::{
-    file::{self, File},
-    material::{Counts, Material, Served},
-    window::Leap,
-};
-
-/// The version of the format.
 pub(super) const SCHEMA: u32 = 1;
 
-/// The contents of `manifest.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     pub(super) schema: u32,
@@ -50,6 +42,17 @@ pub(super) struct Manifest {
     pub(super) files: Vec<Entry>,
 }
 
+/// The requests of the crawler in the hours of the span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counts {
+    pub(crate) requests: u64,
+    pub(crate) violations: u64,
+    /// The violations that are counted alone: there were more of a kind than are recorded.
+    pub(crate) folded: u64,
+    /// The violations that are counted alone, because records found no room.
+    pub(crate) dropped: u64,
+}
+
 /// The settings by which the requests to a site are judged, as they were when the bundle was made.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Settings {
@@ -65,7 +68,6 @@ pub(super) struct Settings {
     pub(super) is_excused: bool,
 }
 
-/// One other file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -74,28 +76,6 @@ pub(super) struct Entry {
 }
 
 impl Manifest {
-    pub(super) fn new(material: &Material<'_>, group_names: Vec<String>) -> Self {
-        let wanted = material.wanted;
-        Self {
-            schema: SCHEMA,
-            tool: format!("beadle {}", version::NUMBER),
-            made: wanted.made,
-            product_token: wanted.product_token.to_owned(),
-            operator: material.crawler.and_then(|one| one.operator()).map(str::to_owned),
-            group_names,
-            since: wanted.since,
-            until: wanted.until,
-            site: wanted.site.map(str::to_owned),
-            records: material.records.len() as u64,
-            is_cut: material.is_cut,
-            counts: material.counts,
-            sites: Vec::new(),
-            clock_leaps: material.leaps.iter().map(Leap::of).collect(),
-            missing_editions: Vec::new(),
-            files: Vec::new(),
-        }
-    }
-
     pub(super) fn close(mut self, files: &[File]) -> [File; 2] {
         let entry = |(name, bytes): &File| Entry {
             name: name.clone(),
@@ -114,14 +94,13 @@ impl Manifest {
 }
 
 impl Settings {
-    pub(super) fn of(served: &Served<'_>) -> Self {
-        let site = served.site;
+    pub(super) fn of(site: &policy::Site, is_bound_by_star: bool) -> Self {
         Self {
             site: site.name().to_owned(),
             case_insensitive: site.reading.case_insensitive,
             decode_depth: site.reading.decode_depth,
             cache_window: site.robots_txt.cache_window.as_secs(),
-            is_bound_by_star: served.is_bound_by_star,
+            is_bound_by_star,
             is_excused: site.enforcement.grace == policy::Grace::Count,
         }
     }
@@ -133,5 +112,64 @@ impl Settings {
 
     pub(super) const fn window(&self) -> Duration {
         Duration::from_secs(self.cache_window)
+    }
+}
+
+/// How long a jump of the clock counts: longer than any window.
+const LEAP_LIFETIME: Duration =
+    policy::MAX_CACHE_WINDOW.saturating_add(Duration::from_secs(86_400));
+
+/// A jump of the clock, as it is written.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Leap {
+    #[serde(with = "time::required")]
+    pub(super) at: Timestamp,
+    pub(super) milliseconds: u64,
+}
+
+impl Leap {
+    pub(super) fn of(leap: &ClockLeap) -> Self {
+        let milliseconds = u64::try_from(leap.by.as_millis()).unwrap_or(u64::MAX);
+        Self { at: leap.at, milliseconds }
+    }
+}
+
+/// The start of the window before `at`. It reaches back by the jumps of the clock, as for the
+/// decision itself.
+pub(super) fn start(at: Timestamp, window: Duration, leaps: &[Leap]) -> Timestamp {
+    let ages = leaps.iter().filter_map(|leap| {
+        let ago = Duration::try_from(at.duration_since(leap.at)).ok()?;
+        (ago < LEAP_LIFETIME).then_some((ago, Duration::from_millis(leap.milliseconds)))
+    });
+    let leap = ages.fold(None, |sum: Option<enforce::Leap>, (ago, by)| {
+        let sum = sum.unwrap_or(enforce::Leap { by: Duration::ZERO, ago });
+        Some(enforce::Leap { by: sum.by.saturating_add(by), ago: sum.ago.min(ago) })
+    });
+    enforce::Moment { leap, ..enforce::Moment::at(at) }.start_of(window)
+}
+
+/// A time for people: `2026-11-22 10:00 UTC`.
+pub(super) fn plain(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_reaches_back_by_the_jumps_of_the_clock_within_it() {
+        let at = |second| Timestamp::from_second(second).expect("a time");
+        let day = Duration::from_secs(86_400);
+        let leaps = [(1_000_000, 50), (1_000_100, 7)]
+            .map(|(second, by)| Leap { at: at(second), milliseconds: by * 1000 });
+        for (second, expected) in [
+            (999_999, 999_999 - 86_400),
+            (1_000_001, 1_000_001 - 86_400 - 50),
+            (1_000_101, 1_000_101 - 86_400 - 57),
+            (1_200_000, 1_200_000 - 86_400),
+        ] {
+            assert_eq!(start(at(second), day, &leaps), at(expected), "{second}");
+        }
     }
 }

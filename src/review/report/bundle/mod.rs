@@ -24,24 +24,18 @@
 
 pub(crate) use self::{
     archive::{MAX_ARCHIVE, pack, unpack},
+    contents::{MAX_RECORDS, MOST_EDITIONS, Wanted, file_name, gather},
     file::hash as digest,
-    gathering::{MOST_EDITIONS, file_name, gather},
-    material::{MAX_RECORDS, Wanted},
     verification::{Finding, Status, Verification, verify},
 };
 
 mod archive; // files as a zip and back, within limits
-mod contents; // material -> files
+mod contents; // the facts that a bundle is made of -> files
 mod file; // names and hashes of files
-mod gathering; // the bundle of a crawler, from a policy and its database
-mod history; // editions.json: editions and their times in force
-mod manifest; // manifest.json
-mod material; // the facts that a bundle is made of
-mod message; // message.txt
-mod standing; // standing.json
-mod summary; // summary.txt
+mod history; // editions.json: editions and their times in force; standing.json
+mod manifest; // manifest.json, and the window before a request
+mod summary; // summary.txt, message.txt
 mod verification; // files -> what agrees
-mod window; // times as text, and the window before a request
 
 #[cfg(test)]
 mod tests;

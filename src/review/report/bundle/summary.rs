@@ -1,7 +1,15 @@
-//! `summary.txt`: the violations in plain words, on one page.
+//! The texts for people: `summary.txt`, the violations in plain words, on one page, and `message.txt`, the draft
+//! of a message to the operator of the crawler.
+//!
+//! The message accuses nobody of what others do: requests whose evidence contradicts the name are an
+//! impostor's, and the message says so. It says what was not checked, too.
 
 use std::fmt::Write;
 
+use super::{
+    history::{Count, Standings, tally},
+    manifest::{Manifest, plain},
+};
 use crate::{
     base::escape::shown,
     records::{
@@ -9,12 +17,6 @@ use crate::{
         tally::{Claimant, ReadState},
     },
     rules::crawlers::Crawler,
-};
-
-use super::{
-    manifest::Manifest,
-    standing::{Count, Standings, tally},
-    window,
 };
 
 /// The most rules and paths that a text lists.
@@ -29,11 +31,17 @@ pub(super) struct Facts<'a> {
     pub(super) records: &'a [Violation],
     pub(super) standings: &'a Standings,
     pub(super) sites: &'a [&'a str],
-    /// The number of editions in the bundle.
     pub(super) editions: usize,
 }
 
 impl Facts<'_> {
+    pub(super) fn text(&self, write: fn(&mut String, &Self) -> std::fmt::Result) -> Vec<u8> {
+        let mut text = String::new();
+        // Writing to a String can't fail.
+        let _ = write(&mut text, self);
+        text.into_bytes()
+    }
+
     /// The records of the crawler, or of its impostors, whose client had last fetched an edition in this
     /// state.
     pub(super) fn read(&self, claimant: Claimant, state: ReadState) -> usize {
@@ -47,10 +55,9 @@ impl Facts<'_> {
         counts.filter(|count| count.standing == standing).map(|count| count.records).sum()
     }
 
-    /// The time of the first and the last record.
     pub(super) fn times(&self) -> Option<(String, String)> {
         let times = || self.records.iter().map(|record| record.time);
-        Some((window::plain(times().min()?), window::plain(times().max()?)))
+        Some((plain(times().min()?), plain(times().max()?)))
     }
 
     /// The broken rules, the most frequent first, and how many more there are.
@@ -117,7 +124,6 @@ impl Facts<'_> {
     }
 }
 
-/// A value of limited length.
 pub(super) fn short(text: &str) -> String {
     match text.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -130,21 +136,15 @@ pub(super) fn several(count: u64, one: &str, more: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
 }
 
-pub(super) fn text(facts: &Facts<'_>) -> String {
-    let mut text = String::new();
-    // Writing to a String can't fail.
-    let _ = write(&mut text, facts);
-    text
-}
-
-fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
+/// Writes `summary.txt`.
+pub(super) fn summary(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     let manifest = facts.manifest;
     let token = &manifest.product_token;
     let are_all_impostors = facts.of_standing("contradicted") == facts.records.len() as u64;
     let by = if are_all_impostors { "under the name" } else { "by" };
     let title = format!("Requests {by} {token} that robots.txt disallows");
     writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
-    writeln!(out, "Made by {} on {}.\n", manifest.tool, window::plain(manifest.made))?;
+    writeln!(out, "Made by {} on {}.\n", manifest.tool, plain(manifest.made))?;
     let operator = manifest.operator.as_ref().map(|name| format!(", operated by {}", shown(name)));
     let page = facts.crawler.and_then(|one| one.entry.documentation.as_deref());
     let page = page.map(|url| format!(" ({})", shown(url)));
@@ -152,7 +152,7 @@ fn write(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
     let who = if are_all_impostors { "impostors of " } else { "" };
     writeln!(out, "Who       {who}{token}{operator}{page}")?;
     writeln!(out, "Where     {}", facts.sites.join(", "))?;
-    let (since, until) = (window::plain(manifest.since), window::plain(manifest.until));
+    let (since, until) = (plain(manifest.since), plain(manifest.until));
     writeln!(out, "When      {since} to {until}")?;
     if let Some((first, last)) = facts.times() {
         writeln!(out, "          first {first}, last {last}")?;
@@ -275,4 +275,120 @@ fn how_verified(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
         writeln!(out, "Edition {edition} is missing: it is no longer kept.")?;
     }
     Ok(())
+}
+
+/// Writes `message.txt`.
+pub(super) fn message(out: &mut String, facts: &Facts<'_>) -> std::fmt::Result {
+    let manifest = facts.manifest;
+    let token = &manifest.product_token;
+    let sites = facts.sites.join(", ");
+    let all = facts.records.len() as u64;
+    let impostors = facts.of_standing("contradicted");
+    let are_all_impostors = impostors == all;
+    writeln!(out, "To: {}", recipient(facts.crawler))?;
+    match are_all_impostors {
+        true => writeln!(out, "Subject: Somebody uses the name {token} on {sites}\n")?,
+        false => {
+            writeln!(out, "Subject: {token} requests pages that robots.txt disallows ({sites})\n")?
+        }
+    }
+    writeln!(out, "Hello,\n")?;
+    let (first, last) = facts.times().unwrap_or_default();
+    let requests = several(all, "request", "requests");
+    writeln!(
+        out,
+        "between {first} and {last}, we recorded {requests} under the name\n{token} on {sites} that \
+         the robots.txt there disallows (RFC 9309)."
+    )?;
+    if are_all_impostors {
+        writeln!(
+            out,
+            "\nBy the evidence that you publish, these are not your clients. You may want to know that\n\
+             somebody uses the name of your crawler."
+        )?;
+    } else {
+        ours(out, facts, impostors)?;
+    }
+    writeln!(
+        out,
+        "\nThe enclosed file has the requests, the robots.txt files as served with their times, and\n\
+         the fetches of robots.txt that we saw. 'summary.txt' is a page in plain words. With Beadle\n\
+         (free software), 'beadle report --verify FILE' judges every request again from this file\n\
+         alone."
+    )?;
+    if !are_all_impostors {
+        writeln!(
+            out,
+            "\nCould you find out why, and tell us? If we are wrong, please tell us that as well."
+        )?;
+    }
+    writeln!(out, "\nKind regards\n[your name, the name of your site, and how to reach you]")
+}
+
+/// What concerns the operator's own clients.
+fn ours(out: &mut String, facts: &Facts<'_>, impostors: u64) -> std::fmt::Result {
+    let token = &facts.manifest.product_token;
+    let [confirmed, unverifiable] = ["confirmed", "unverifiable"].map(|one| facts.of_standing(one));
+    let unchecked = facts.records.len() as u64 - confirmed - unverifiable - impostors;
+    writeln!(out)?;
+    if confirmed > 0 {
+        writeln!(
+            out,
+            "- {confirmed} of them are confirmed to be yours, by the evidence that you publish."
+        )?;
+    }
+    if unverifiable > 0 {
+        writeln!(
+            out,
+            "- {unverifiable} of them can't be checked: we know of no addresses, names of addresses or\n  \
+             signatures that you publish for {token}. Another client may have used its name."
+        )?;
+    }
+    if unchecked > 0 {
+        writeln!(
+            out,
+            "- {unchecked} of them were not checked when they came, so we don't know whether they are\n  \
+             yours. Another client may have used the name {token}."
+        )?;
+        let published = facts.published();
+        if !published.is_empty() {
+            writeln!(out, "  To check them, compare the addresses in 'records.jsonl' with:")?;
+            published.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
+        }
+    }
+    if impostors > 0 {
+        writeln!(out, "- {impostors} of them are not yours, by the evidence that you publish.")?;
+    }
+    for (state, what) in [
+        (
+            ReadState::Current,
+            "the robots.txt that disallows them had been fetched under this\n  name",
+        ),
+        (ReadState::Older, "an earlier robots.txt had been fetched under this name"),
+        (ReadState::Never, "we saw no fetch of robots.txt under this name"),
+    ] {
+        let count = facts.read(Claimant::Crawler, state);
+        if count > 0 {
+            writeln!(out, "- Before {count} of them, {what}.")?;
+        }
+    }
+    let (rules, more) = facts.rules();
+    writeln!(out, "\nThe rules:")?;
+    rules.iter().try_for_each(|(rule, count)| writeln!(out, "- {rule}: {count}"))?;
+    if more > 0 {
+        writeln!(out, "- and {}", several(more as u64, "more rule", "more rules"))?;
+    }
+    Ok(())
+}
+
+/// The operator's published contact, or how to find one.
+pub(super) fn recipient(crawler: Option<&Crawler>) -> String {
+    let contact = crawler.and_then(|one| one.entry.contact.as_deref()).map(shown);
+    contact.unwrap_or_else(|| {
+        let page = crawler.and_then(|one| one.entry.documentation.as_deref());
+        page.map_or_else(
+            || "[the catalogue has no contact of the operator]".to_owned(),
+            |page| format!("[the catalogue has no contact; see {}]", shown(page)),
+        )
+    })
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::{
-    contents::contents,
+    contents::{Material, Served, contents},
     file::File,
-    material::{Counts, Material, Served},
+    manifest::Counts,
     *,
 };
 use crate::{

@@ -1,50 +1,51 @@
 //! A review as a document.
 
-use super::{
-    highlights::LEAST_JUDGED,
-    model::{CrawlerRow, Exchange, NO_NAME, PathRow, Review, RuleRow},
-};
+use super::model::{CrawlerRow, Exchange, LEAST_JUDGED, NO_NAME, PathRow, Review, RuleRow};
 use crate::{
     records::{record::rule_line, tally::FORM},
     review::report::{
         Cell, Count, Document, Section, Table, Tally,
         number::{change, count, grouped, ratio, share},
-        over_time::over_time,
+        span::over_time,
     },
 };
 
-/// The most new offenders that are named.
 const MOST_NEW: usize = 5;
 
-/// The review as a document with up to `most` rows in a table.
 pub(crate) fn document(review: &Review<'_>, most: usize) -> Document {
     let mut sections = vec![glance(review)];
     if review.total.all.requests > 0 {
-        sections.extend([highlights(review), times(review), crawlers(review, most)]);
-        sections.push(conduct(review, most));
+        let over_time =
+            over_time("Violations", &review.axis, &review.bars, |count| count.violations);
+        sections.extend([highlights(review), over_time]);
+        sections.extend([crawlers(review, most), conduct(review, most)]);
     }
-    if !review.rules.is_empty() {
-        sections.push(rules(review, most));
-    }
-    if !review.paths.is_empty() {
-        sections.push(paths(review, most));
-    }
+    sections.extend([rules(review, most), paths(review, most)]);
     if !review.operators.is_empty() {
         sections.push(operators(review, most));
     }
     sections.retain(|section| !section.table.rows.is_empty() || !section.remarks.is_empty());
-    Document { title: title(review), lead: lead(review), sections }
-}
-
-fn title(review: &Review<'_>) -> String {
     let site = review.site.as_ref().map(|site| format!(" for {site}")).unwrap_or_default();
-    format!("Beadle report{site}")
+    Document { title: format!("Beadle report{site}"), lead: review.lead(), sections }
 }
 
 impl Review<'_> {
     /// The span in words, and what is compared.
     pub(crate) fn lead(&self) -> Vec<String> {
-        lead(self)
+        let span = &self.span;
+        let length = span.length();
+        let mut lead = vec![format!("{}: {length}, against the {length} before.", span.in_words())];
+        if self.total.all.requests == 0 && self.people.0 == 0 {
+            lead.push("Nothing was counted in this time.".to_owned());
+        }
+        if !self.is_compared {
+            lead.push(format!(
+                "Nothing was counted in the {length} before, so nothing is compared."
+            ));
+        } else if let Some(first) = self.first_counts {
+            lead.push(format!("The first counts are of {}.", first.strftime("%F")));
+        }
+        lead
     }
 
     /// The change to a number from the one of the span before; `-` where nothing is compared.
@@ -84,21 +85,6 @@ impl PathRow {
     pub(crate) fn path(&self) -> Option<&str> {
         Some(self.path.as_str()).filter(|path| *path != "…")
     }
-}
-
-fn lead(review: &Review<'_>) -> Vec<String> {
-    let span = &review.span;
-    let length = span.length();
-    let mut lead = vec![format!("{}: {length}, against the {length} before.", span.in_words())];
-    if review.total.all.requests == 0 && review.people.0 == 0 {
-        lead.push("Nothing was counted in this time.".to_owned());
-    }
-    if !review.is_compared {
-        lead.push(format!("Nothing was counted in the {length} before, so nothing is compared."));
-    } else if let Some(first) = review.first_counts {
-        lead.push(format!("The first counts are of {}.", first.strftime("%F")));
-    }
-    lead
 }
 
 fn glance(review: &Review<'_>) -> Section {
@@ -175,10 +161,6 @@ fn highlights(review: &Review<'_>) -> Section {
         section = section.remark(sentence);
     }
     section
-}
-
-fn times(review: &Review<'_>) -> Section {
-    over_time("Violations", &review.axis, &review.bars, |count| count.violations)
 }
 
 fn crawlers(review: &Review<'_>, most: usize) -> Section {

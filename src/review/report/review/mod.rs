@@ -4,18 +4,13 @@
 //! what stands out. It is written as JSON lines, or as a [`Document`](super::Document).
 
 pub(crate) use self::{
-    answers::{Answers, RULES_BY},
+    answers::{Answers, RULES_BY, rules},
     json::json_lines,
     layout::document,
     model::{CrawlerRow, Review},
-    table_rows::rules,
 };
 
 mod answers; // what the database is asked, and its answers
-mod assembly; // a review, made of the answers of the database
-mod crawler_rows; // the rows of crawlers
-mod highlights; // what stands out
 mod json; // as JSON lines
 mod layout; // as a document
 mod model; // the facts of a review
-mod table_rows; // the rows of rules, paths, days and operators

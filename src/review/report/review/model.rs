@@ -1,6 +1,9 @@
-//! The facts of a review.
+//! The facts of a review, and what stands out in them.
 
-use std::collections::BTreeMap;
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BTreeMap,
+};
 
 use jiff::Timestamp;
 
@@ -8,7 +11,7 @@ use crate::{
     base::text::Text,
     records::tally::Claimant,
     review::report::{Axis, Count, Span, Tally},
-    rules::crawlers::Crawler,
+    rules::crawlers::{Class, Crawler},
 };
 
 /// The product token of clients without a name, as in records.
@@ -18,15 +21,12 @@ pub(super) const NO_NAME: Text = Text::word("-");
 #[derive(Clone, Debug)]
 pub(crate) struct Review<'c> {
     pub(crate) span: Span,
-    /// The only site that counts.
     pub(crate) site: Option<String>,
     /// Whether anything was counted in the span before; else nothing is compared.
     pub(crate) is_compared: bool,
     /// The start of the first day with counts, if the span before began earlier.
     pub(crate) first_counts: Option<Timestamp>,
-    /// All crawlers and other programs.
     pub(crate) total: Tally,
-    /// All of the span before.
     pub(crate) total_before: Tally,
     /// The requests of people: now, and before.
     pub(crate) people: (u64, u64),
@@ -34,13 +34,10 @@ pub(crate) struct Review<'c> {
     pub(crate) crawlers: Vec<CrawlerRow<'c>>,
     /// Rules that were broken now or before, most violations first.
     pub(crate) rules: Vec<RuleRow>,
-    /// Paths with violations, most first.
     pub(crate) paths: Vec<PathRow>,
     /// The requests of each day within the span, by its start in UTC.
     pub(crate) days: BTreeMap<Timestamp, Count>,
-    /// The bars of charts over time.
     pub(crate) axis: Axis,
-    /// The counts of all crawlers for each bar.
     pub(crate) bars: Vec<Count>,
     /// Operators of crawlers, most requests first.
     pub(crate) operators: Vec<OperatorRow>,
@@ -91,14 +88,65 @@ pub(crate) struct PathRow {
 pub(crate) struct Exchange {
     /// Requests of its crawlers, without those that evidence contradicted.
     pub(crate) requests: u64,
-    /// Visits of people that its pages sent.
     pub(crate) visits: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OperatorRow {
-    /// Its name in the catalogue.
     pub(crate) operator: String,
     pub(crate) now: Exchange,
     pub(crate) before: Exchange,
+}
+
+/// A crawler with fewer judged requests is not compared by its behaviour.
+pub(super) const LEAST_JUDGED: u64 = 100;
+/// The crawlers that behave best break the rules with one request in this number at most.
+const BEST: u64 = 20;
+/// The most crawlers of each kind that stand out.
+const MOST: usize = 5;
+
+impl<'c> Review<'c> {
+    /// Crawlers with violations now and none in the span before, most first.
+    pub(crate) fn new_offenders(&self) -> Vec<&CrawlerRow<'c>> {
+        let is_new =
+            |row: &&CrawlerRow<'_>| row.now.all.violations > 0 && row.before.all.violations == 0;
+        self.own().filter(|_| self.is_compared).filter(is_new).collect()
+    }
+
+    /// The crawler whose number of violations changed most, up or down.
+    pub(crate) fn biggest_change(&self) -> Option<&CrawlerRow<'c>> {
+        let change =
+            |row: &&CrawlerRow<'_>| row.now.all.violations.abs_diff(row.before.all.violations);
+        let changing = self.own().filter(|_| self.is_compared);
+        // Of equal changes, the first one: with more violations now.
+        changing.filter(|row| change(row) > 0).rev().max_by_key(change)
+    }
+
+    /// The crawlers that keep to the rules best: the lowest share of requests that the rules
+    /// disallow or that came too soon, then the most requests.
+    pub(crate) fn best_behaved(&self) -> Vec<&CrawlerRow<'c>> {
+        let is_crawler = |row: &&CrawlerRow<'_>| {
+            let class = row.now.class();
+            class.is_some_and(|class| class.as_str() == Class::Crawler.as_str())
+                && row.product_token != NO_NAME
+                && row.now.judged >= LEAST_JUDGED
+                && row.now.broken <= row.now.judged / BEST
+        };
+        let mut rows: Vec<_> = self.own().filter(is_crawler).collect();
+        rows.sort_by(|a, b| {
+            by_share(&a.now, &b.now).then(Reverse(a.now.judged).cmp(&Reverse(b.now.judged)))
+        });
+        rows.truncate(MOST);
+        rows
+    }
+
+    fn own(&self) -> impl DoubleEndedIterator<Item = &CrawlerRow<'c>> {
+        self.crawlers.iter().filter(|row| row.claimant == Claimant::Crawler)
+    }
+}
+
+/// Compares the shares of broken rules exactly.
+fn by_share(a: &Tally, b: &Tally) -> Ordering {
+    let product = |broken: u64, judged: u64| u128::from(broken) * u128::from(judged);
+    product(a.broken, b.judged).cmp(&product(b.broken, a.judged))
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::{model::Score, reading::Following};
+use super::model::{Following, Score};
 use crate::{
     base::text::Text,
     review::report::{
         Cell, Count, Document, Section, Table,
         number::{change, count, grouped, ratio, share},
-        over_time::over_time,
+        span::over_time,
     },
 };
 
@@ -29,7 +29,8 @@ pub(crate) fn document(score: &Score) -> Document {
     }
     let mut sections = vec![facts(score)];
     if score.now.all.requests > 0 {
-        sections.push(times(score));
+        let requests = |count: &Count| count.requests;
+        sections.push(over_time("Requests", &score.axis, &score.bars, requests));
     }
     if score.now.all.violations > 0 {
         sections.push(reasons(score));
@@ -113,10 +114,6 @@ fn duration(duration: Duration) -> String {
         seconds if seconds < 172_800 => format!("{} h", seconds / 3_600),
         seconds => format!("{} days", seconds / 86_400),
     }
-}
-
-fn times(score: &Score) -> Section {
-    over_time("Requests", &score.axis, &score.bars, |count| count.requests)
 }
 
 fn reasons(score: &Score) -> Section {

@@ -3,9 +3,10 @@
 //! A [`Score`] is made of the answers of the database, and written as JSON or as a
 //! [`Document`](super::Document).
 
-pub(crate) use self::{json::json_line, layout::document, model::Score};
+pub(crate) use self::{
+    layout::document,
+    model::{Score, json_line},
+};
 
-mod json; // as a line of JSON
 mod layout; // as a document
-mod model; // the facts of a scorecard, as the database answers
-mod reading; // how a crawler reads robots.txt
+mod model; // the facts of a scorecard, as the database answers, and the line of JSON

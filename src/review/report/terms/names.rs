@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use derive_more::From;
 use jiff::Timestamp;
 
 use super::Refusal;
@@ -20,7 +21,6 @@ use crate::{
     },
 };
 
-/// The most names that a refusal lists.
 const LISTED: usize = 10;
 
 /// The place where names were recorded.
@@ -32,12 +32,8 @@ pub(crate) trait Recorded {
     fn published_files(&self) -> Result<Vec<Vec<u8>>, record::Error>;
 }
 
-/// The names that a policy knows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Names<'a>(Rules<'a>);
-
-#[derive(Clone, Copy, Debug)]
-enum Rules<'a> {
+#[derive(Clone, Copy, Debug, From)]
+pub(crate) enum Names<'a> {
     Policy(&'a Policy),
     Rulebook(&'a Rulebook),
 }
@@ -55,18 +51,6 @@ impl Recorded for Store {
     }
 }
 
-impl<'a> From<&'a Policy> for Names<'a> {
-    fn from(policy: &'a Policy) -> Self {
-        Self(Rules::Policy(policy))
-    }
-}
-
-impl<'a> From<&'a Rulebook> for Names<'a> {
-    fn from(rulebook: &'a Rulebook) -> Self {
-        Self(Rules::Rulebook(rulebook))
-    }
-}
-
 impl Names<'_> {
     /// The site that records name, by its name or by one of its hosts.
     pub(crate) fn site(&self, recorded: &impl Recorded, text: &str) -> Result<String, Refusal> {
@@ -77,9 +61,8 @@ impl Names<'_> {
             return Ok((*name).to_owned());
         }
         // A site that was merged into another one keeps its records.
-        let others = match recorded.find_name(NameKind::Site, &host)? {
-            NameFound::Itself => return Ok(host),
-            NameFound::Others(others) => others,
+        let NameFound::Others(others) = recorded.find_name(NameKind::Site, &host)? else {
+            return Ok(host);
         };
         let serves = |known: &Host| match known {
             Host::Exact(known) => *known == host,
@@ -109,9 +92,8 @@ impl Names<'_> {
             return Ok(text.to_owned());
         }
         // A record has an alias as its name if the catalogue did not know the alias then.
-        let others = match recorded.find_name(NameKind::ProductToken, text)? {
-            NameFound::Itself => return Ok(text.to_owned()),
-            NameFound::Others(others) => others,
+        let NameFound::Others(others) = recorded.find_name(NameKind::ProductToken, text)? else {
+            return Ok(text.to_owned());
         };
         if let Some(token) = crawler {
             return Ok(token.as_str().to_owned());
@@ -152,9 +134,8 @@ impl Names<'_> {
         if Purpose::from_word(&lower).is_some() {
             return Ok(lower);
         }
-        let others = match recorded.find_name(NameKind::Purpose, text)? {
-            NameFound::Itself => return Ok(text.to_owned()),
-            NameFound::Others(others) => others,
+        let NameFound::Others(others) = recorded.find_name(NameKind::Purpose, text)? else {
+            return Ok(text.to_owned());
         };
         let in_catalogue = Purpose::ALL.iter().map(|purpose| purpose.as_str());
         let known: BTreeSet<&str> = in_catalogue.chain(others.iter().map(String::as_str)).collect();
@@ -164,19 +145,19 @@ impl Names<'_> {
     }
 
     fn catalogue(&self) -> &Catalogue {
-        match self.0 {
-            Rules::Policy(policy) => &policy.catalogue,
-            Rules::Rulebook(rulebook) => rulebook.catalogue(),
+        match self {
+            Self::Policy(policy) => &policy.catalogue,
+            Self::Rulebook(rulebook) => rulebook.catalogue(),
         }
     }
 
     fn sites(&self) -> Vec<(&str, Vec<Host>)> {
-        match self.0 {
-            Rules::Policy(policy) => {
+        match self {
+            Self::Policy(policy) => {
                 let sites = policy.sites.iter();
                 sites.map(|site| (site.name(), site.hosts.clone())).collect()
             }
-            Rules::Rulebook(rulebook) => {
+            Self::Rulebook(rulebook) => {
                 let host = |(host, _): (&str, Timestamp)| match host {
                     "*" => None,
                     below if below.starts_with('.') => Some(Host::Below(below.to_owned())),
@@ -200,14 +181,14 @@ impl Names<'_> {
             tokens.map(|token| token.as_str().to_owned()).collect()
         };
         let mut names = Vec::new();
-        match self.0 {
-            Rules::Policy(policy) => {
+        match self {
+            Self::Policy(policy) => {
                 for site in &policy.sites {
                     names.extend(groups(&site.robots_txt.file));
                     names.extend(overrides(&site.enforcement));
                 }
             }
-            Rules::Rulebook(rulebook) => {
+            Self::Rulebook(rulebook) => {
                 for site in rulebook.sites() {
                     names.extend(groups(&robots::parse(site.edition().bytes()).0));
                     names.extend(overrides(&site.enforcement));

@@ -1,17 +1,73 @@
-//! Hashes and lengths: whether the files are those of the manifest.
+//! What a verification finds, and how grave it is. Hashes and lengths: whether the files are those of the
+//! manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::Finding;
 use crate::{
-    base::escape,
+    base::{escape, text::words},
     review::report::bundle::{
         file::{self, LINES, MANIFEST, RECORDS, SEAL},
         manifest::Manifest,
     },
 };
 
-/// The most changed lines that are named.
+/// The files of a bundle by name.
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) status: Status,
+    pub(crate) file: String,
+    pub(crate) line: Option<u64>,
+    pub(crate) id: Option<String>,
+    /// What was found: a sentence, or the field that differs.
+    pub(crate) what: String,
+    /// The value in the record, where one differs.
+    pub(crate) recorded: Option<String>,
+    /// The value that the bundle gives.
+    pub(crate) recomputed: Option<String>,
+}
+
+words! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum Status {
+        /// The bundle is not as it was made.
+        Changed = "changed",
+        /// A record says something else than the bundle gives.
+        Differs = "differs",
+        /// The bundle can't show it.
+        NotRecomputed = "not-recomputed",
+        /// Worth knowing; nothing is wrong.
+        Remark = "remark",
+    }
+}
+
+impl Finding {
+    pub(super) fn new(status: Status, file: impl Into<String>, what: impl Into<String>) -> Self {
+        Self {
+            status,
+            file: file.into(),
+            line: None,
+            id: None,
+            what: what.into(),
+            recorded: None,
+            recomputed: None,
+        }
+    }
+
+    pub(super) fn comparing(
+        self,
+        recorded: impl Into<String>,
+        recomputed: impl Into<String>,
+    ) -> Self {
+        Self { recorded: Some(recorded.into()), recomputed: Some(recomputed.into()), ..self }
+    }
+
+    pub(super) fn changed(file: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::new(Status::Changed, file, what)
+    }
+}
+
 const MOST_LINES: usize = 20;
 /// The files that every bundle has, besides the manifest and its hash.
 const ALWAYS: [&str; 7] =
@@ -19,10 +75,7 @@ const ALWAYS: [&str; 7] =
 
 /// Compares all files with the manifest, and the manifest with its hash. Returns the manifest if it
 /// can be read.
-pub(super) fn check(
-    files: &BTreeMap<String, Vec<u8>>,
-    findings: &mut Vec<Finding>,
-) -> Option<Manifest> {
+pub(super) fn check(files: &Files, findings: &mut Vec<Finding>) -> Option<Manifest> {
     let Some(bytes) = files.get(MANIFEST) else {
         findings.push(Finding::changed(MANIFEST, "it is not there"));
         return None;
@@ -50,7 +103,7 @@ pub(super) fn check(
     Some(manifest)
 }
 
-fn compare(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>, findings: &mut Vec<Finding>) {
+fn compare(manifest: &Manifest, files: &Files, findings: &mut Vec<Finding>) {
     let mut named: BTreeSet<&str> = BTreeSet::from([MANIFEST, SEAL]);
     for entry in &manifest.files {
         let shown = escape::shown(&entry.name);
@@ -85,7 +138,7 @@ fn compare(manifest: &Manifest, files: &BTreeMap<String, Vec<u8>>, findings: &mu
 }
 
 /// Names the lines of the records that have another hash.
-fn changed_lines(files: &BTreeMap<String, Vec<u8>>, findings: &mut Vec<Finding>) {
+fn changed_lines(files: &Files, findings: &mut Vec<Finding>) {
     let (Some(records), Some(hashes)) = (files.get(RECORDS), files.get(LINES)) else { return };
     let found = file::line_hashes(records);
     let (mut found, mut noted) = (file::lines_of(&found), file::lines_of(hashes));

@@ -1,11 +1,10 @@
-//! One record, judged again.
+//! The files of a bundle, ready to judge by, and one record, judged again.
+
+use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 
-use super::{
-    bench::Bench,
-    finding::{Finding, Status},
-};
+use super::integrity::{Files, Finding, Status};
 use crate::{
     base::text::Text,
     formats::robots::{Access, Form, Matcher, Scope, Target, Verdict},
@@ -14,10 +13,72 @@ use crate::{
         tally::{Claimant, ReadState},
     },
     review::report::bundle::{
-        file::RECORDS, history::Row, manifest::Settings, standing::network, window::start,
+        file::RECORDS,
+        history::{Row, network},
+        manifest::{Manifest, Settings, start},
     },
-    rules::enforce::{Edition, Reason, allows},
+    rules::enforce::{Edition, Reason, allows, first_group},
 };
+
+pub(super) struct Bench<'a> {
+    pub(super) manifest: &'a Manifest,
+    /// The times in force by site, in lower case.
+    rows: BTreeMap<String, Vec<&'a Row>>,
+    /// The editions by file; each is compiled when it is first needed.
+    editions: BTreeMap<&'a str, Edition>,
+    fetches: &'a [Fetch],
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(
+        manifest: &'a Manifest,
+        rows: &'a [Row],
+        fetches: &'a [Fetch],
+        files: &Files,
+    ) -> Self {
+        let mut by_site: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
+        let mut editions = BTreeMap::new();
+        for row in rows {
+            by_site.entry(row.site.to_ascii_lowercase()).or_default().push(row);
+            if let Some(bytes) = files.get(&row.file) {
+                let edition = || Edition::of_bytes(bytes.clone().into());
+                editions.entry(row.file.as_str()).or_insert_with(edition);
+            }
+        }
+        Self { manifest, rows: by_site, editions, fetches }
+    }
+
+    /// The times in force of editions that count for a site.
+    pub(super) fn rows(&self, site: &str) -> impl Iterator<Item = &'a Row> {
+        let rows = self.rows.get(&site.to_ascii_lowercase()).map(Vec::as_slice);
+        rows.unwrap_or_default().iter().copied()
+    }
+
+    pub(super) fn edition_of(&self, row: &Row) -> Option<&Edition> {
+        self.editions.get(row.file.as_str())
+    }
+
+    pub(super) fn edition(&self, site: &str, id: &str) -> Option<&Edition> {
+        self.rows(site).find(|row| row.edition == id).and_then(|row| self.edition_of(row))
+    }
+
+    /// The crawler's fetches of a site's robots.txt.
+    pub(super) fn fetches(&self, site: &str) -> impl Iterator<Item = &'a Fetch> {
+        let is_name =
+            |row: &Fetch| self.names().any(|name| name.eq_ignore_ascii_case(&row.product_token));
+        let is_site = move |row: &Fetch| row.site.eq_ignore_ascii_case(site);
+        self.fetches.iter().filter(move |row| is_site(row) && is_name(row))
+    }
+
+    /// The names of groups that the crawler looks for.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.manifest.group_names.iter().map(String::as_str)
+    }
+
+    pub(super) fn group(&self, matcher: &Matcher, settings: &Settings) -> Option<Scope> {
+        first_group(matcher, self.names(), || settings.is_bound_by_star)
+    }
+}
 
 /// How long a replaced edition may still judge requests: a change takes a moment to come into force.
 const LEEWAY: SignedDuration = SignedDuration::from_secs(60);
@@ -44,36 +105,38 @@ struct Case<'a> {
 /// What differs in a record, or can't be made again from the bundle; nothing if all agrees.
 pub(super) fn judge(bench: &Bench<'_>, record: &Violation) -> Vec<Finding> {
     let mut found = Vec::new();
-    check_frame(bench, record, &mut found);
+    let last = check(bench, record, &mut found);
+    found.extend(last);
+    found
+}
+
+/// The last finding, which ends the checks.
+fn check(bench: &Bench<'_>, record: &Violation, found: &mut Vec<Finding>) -> Option<Finding> {
+    check_frame(bench, record, found);
     let Some(settings) = bench.manifest.settings(&record.site) else {
-        found.push(not_recomputed("the policy no longer had the site: its settings are unknown"));
-        return found;
+        let what = "the policy no longer had the site: its settings are unknown";
+        return Some(not_recomputed(what));
     };
     let Some(edition) = bench.edition(&record.site, &record.robots.edition) else {
         let what = format!("edition {} is not in the bundle", record.robots.edition);
-        found.push(not_recomputed(what));
-        return found;
+        return Some(not_recomputed(what));
     };
     if matches!(record.robots.directive.as_str(), "crawl-delay" | "request-rate") {
-        check_pace(edition, record, &mut found);
-        found.push(not_recomputed(TOO_SOON));
-        return found;
+        check_pace(edition, record, found);
+        return Some(not_recomputed(TOO_SOON));
     }
-    check_reading(bench, edition, record, &mut found);
-    let period = period(bench, record, &mut found);
+    check_reading(bench, edition, record, found);
+    let period = period(bench, record, found);
     if record.robots.group.is_empty() && record.reason == Reason::Impostor.as_str() {
-        found.push(not_recomputed(FALSE_NAME));
-        return found;
+        return Some(not_recomputed(FALSE_NAME));
     }
     let octets = record.path.path_octets().filter(|_| !record.path.contains(REDACTED));
     let Some(octets) = octets else {
-        found.push(not_recomputed("a part of the path or query was not recorded"));
-        return found;
+        return Some(not_recomputed("a part of the path or query was not recorded"));
     };
     let target = Target::read_by(&octets, settings.reading());
     let case = Case { bench, record, settings, target, period };
-    case.check_verdict(edition, &mut found);
-    found
+    case.check_verdict(edition, found)
 }
 
 const TOO_SOON: &str = "whether it came too soon rests on the times of other requests";
@@ -87,7 +150,6 @@ fn differs(what: &str, recorded: impl Into<String>, recomputed: impl Into<String
     Finding::new(Status::Differs, RECORDS, what).comparing(recorded, recomputed)
 }
 
-/// Whether the record belongs to the bundle.
 fn check_frame(bench: &Bench<'_>, record: &Violation, found: &mut Vec<Finding>) {
     let manifest = bench.manifest;
     if !record.product_token.eq_ignore_ascii_case(&manifest.product_token) {
@@ -171,7 +233,7 @@ fn period<'a>(bench: &Bench<'a>, record: &Violation, found: &mut Vec<Finding>) -
 
 impl Case<'_> {
     /// Judges the request by the recorded edition, and then in time.
-    fn check_verdict(&self, edition: &Edition, found: &mut Vec<Finding>) {
+    fn check_verdict(&self, edition: &Edition, found: &mut Vec<Finding>) -> Option<Finding> {
         let Self { record, .. } = self;
         let matcher = edition.matcher();
         let tokens = |scope: Scope| Text::list(matcher.tokens(scope));
@@ -185,39 +247,36 @@ impl Case<'_> {
                 tokens.iter().map(|token| token.as_str()).collect::<Vec<_>>().join(", ")
             };
             let recomputed = own.map_or_else(|| "none".to_owned(), |own| shown(&tokens(own)));
-            found.push(differs("robots.group", shown(&record.robots.group), recomputed));
-            return;
+            return Some(differs("robots.group", shown(&record.robots.group), recomputed));
         };
         let verdict = self.verdict(matcher, group);
         self.compare(&verdict, found);
         if verdict.form == Form::Other {
             let what = "an earlier version took another form of a closed path for a violation";
-            found.push(not_recomputed(what));
-            return;
+            return Some(not_recomputed(what));
         }
         if *record.verdict != *verdict.access.as_str() {
-            return;
+            return None;
         }
         if verdict.access == Access::Allow {
-            found.push(not_recomputed(match () {
-                () if self.is_reason(Reason::Impostor) => FALSE_NAME.to_owned(),
+            return Some(match () {
+                () if self.is_reason(Reason::Impostor) => not_recomputed(FALSE_NAME),
                 () if self.is_reason(Reason::TooSoon) || self.is_reason(Reason::Slowed) => {
-                    TOO_SOON.to_owned()
+                    not_recomputed(TOO_SOON)
                 }
-                () => {
-                    format!("the rules allow it, and '{}' is all that is recorded", record.reason)
-                }
-            }));
-            return;
+                () => not_recomputed(format!(
+                    "the rules allow it, and '{}' is all that is recorded",
+                    record.reason
+                )),
+            });
         }
         let mut known = BY_RULES.iter().chain(&BY_OTHERS);
         if !self.is_old_form() && !known.any(|reason| self.is_reason(*reason)) {
             let what = format!("the reason '{}' is not known to this program", record.reason);
-            found.push(not_recomputed(what));
-            return;
+            return Some(not_recomputed(what));
         }
         let by_all = self.is_reason(Reason::Hidden) || own != Some(group);
-        self.check_time(by_all, found);
+        self.check_time(by_all)
     }
 
     /// The verdict of the letter; for a record of an earlier version the strictest of all forms.
@@ -255,65 +314,56 @@ impl Case<'_> {
 
     /// Judges the request by all editions that the crawler could use at that time. It is a violation
     /// only if each of them disallows it.
-    fn check_time(&self, by_all: bool, found: &mut Vec<Finding>) {
+    fn check_time(&self, by_all: bool) -> Option<Finding> {
         let Self { bench, record, settings, .. } = self;
         let start = start(record.time, settings.window(), &bench.manifest.clock_leaps);
         let lenient = bench.rows(&record.site).find(|row| {
             self.was_before(row)
                 && row.is_within(start, record.time)
                 && bench.edition_of(row).is_none_or(|edition| self.allows(edition, by_all))
-        });
-        let Some(lenient) = lenient else { return };
+        })?;
         if !settings.is_excused {
             let what =
                 format!("edition {} allows it, and the site grants no grace", lenient.edition);
-            found.push(Finding::new(Status::Remark, RECORDS, what));
-            return;
+            return Some(Finding::new(Status::Remark, RECORDS, what));
         }
         if !self.is_old_form() && !BY_RULES.iter().any(|reason| self.is_reason(*reason)) {
             let what = format!(
                 "edition {} allows it, which the crawler could still use; the record rests on '{}'",
                 lenient.edition, record.reason
             );
-            found.push(not_recomputed(what));
-            return;
+            return Some(not_recomputed(what));
         }
         let excused = |id: &str| {
-            differs(
-                "reason",
-                record.reason.as_str(),
-                format!("{} by edition {id}", Reason::Grace.as_str()),
-            )
+            let by = format!("{} by edition {id}", Reason::Grace.as_str());
+            Some(differs("reason", record.reason.as_str(), by))
         };
-        let (Some(read), Some(at)) = (&record.robots_read.edition, record.robots_read.at) else {
-            found.push(excused(&lenient.edition));
-            return;
+        let read = &record.robots_read;
+        let Some((edition, at)) = read.edition.as_ref().zip(read.at).filter(|(_, at)| *at > start)
+        else {
+            return excused(&lenient.edition);
         };
-        if at <= start {
-            found.push(excused(&lenient.edition));
-            return;
-        }
         // The crawler uses what it fetched last, or what others fetched later under its name.
         let later =
             bench.fetches(&record.site).filter(|row| row.last > at && row.last <= record.time);
-        for id in std::iter::once(read.as_str()).chain(later.map(|row| row.edition.as_str())) {
+        for id in std::iter::once(edition.as_str()).chain(later.map(|row| row.edition.as_str())) {
             match bench.edition(&record.site, id) {
-                Some(edition) if self.allows(edition, by_all) => return found.push(excused(id)),
+                Some(edition) if self.allows(edition, by_all) => return excused(id),
                 Some(_) => {}
                 None => {
                     let what =
                         format!("edition {id}, which the crawler fetched, is not in the bundle");
-                    return found.push(not_recomputed(what));
+                    return Some(not_recomputed(what));
                 }
             }
         }
-        if !bench.fetches(&record.site).any(|row| is_of(row, &record.robots_read)) {
-            let what = format!(
-                "that the crawler had fetched edition {read} rests on the record: fetches.json has \
-                 no such fetch"
-            );
-            found.push(not_recomputed(what));
-        }
+        let is_fetched = bench.fetches(&record.site).any(|row| is_of(row, read));
+        (!is_fetched).then(|| {
+            not_recomputed(format!(
+                "that the crawler had fetched edition {edition} rests on the record: fetches.json has no \
+                 such fetch"
+            ))
+        })
     }
 
     /// Whether an edition came into force before the end of the recorded one's time. A request that

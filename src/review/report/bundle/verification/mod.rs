@@ -9,18 +9,16 @@ use std::collections::BTreeMap;
 
 use crate::records::record::{Fetch, SCHEMA, Violation};
 
-pub(crate) use self::finding::{Finding, Status};
+pub(crate) use self::integrity::{Finding, Status};
 
-use self::bench::Bench;
+use self::{integrity::Files, judgement::Bench};
 use super::{
     archive::Unpacked,
-    file, history,
+    file,
+    history::{self, tally},
     manifest::{self, Manifest},
-    standing::{self, tally},
 };
 
-mod bench; // the files of a bundle, ready to judge by
-mod finding; // what a verification finds
 mod integrity; // hashes and lengths
 mod judgement; // one record, judged again
 
@@ -28,12 +26,9 @@ mod judgement; // one record, judged again
 pub(crate) struct Verification {
     /// The findings, in the order of files and lines.
     pub(crate) findings: Vec<Finding>,
-    /// The crawler, if the manifest is readable.
     pub(crate) product_token: Option<String>,
     pub(crate) records: u64,
-    /// The records whose verdict agrees.
     pub(crate) agreeing: u64,
-    /// The records whose verdict differs.
     pub(crate) differing: u64,
     /// The records whose verdict can't be made again from the bundle.
     pub(crate) not_recomputed: u64,
@@ -51,7 +46,6 @@ impl Verification {
     }
 }
 
-/// Verifies what a zip contains.
 pub(crate) fn verify(unpacked: Unpacked) -> Verification {
     let Unpacked { files, broken, is_sealed } = unpacked;
     let mut verification = Verification::default();
@@ -59,7 +53,7 @@ pub(crate) fn verify(unpacked: Unpacked) -> Verification {
     for name in broken {
         findings.push(Finding::changed(name, "it can't be unpacked"));
     }
-    let files: BTreeMap<String, Vec<u8>> = files.into_iter().collect();
+    let files: Files = files.into_iter().collect();
     let manifest = integrity::check(&files, findings);
     match is_sealed {
         Some(false) => findings.push(Finding::changed(
@@ -136,7 +130,7 @@ fn note_standings(records: &[(u64, Violation)], findings: &mut Vec<Finding>) {
 }
 
 fn parse<T: serde::de::DeserializeOwned>(
-    files: &BTreeMap<String, Vec<u8>>,
+    files: &Files,
     name: &str,
     findings: &mut Vec<Finding>,
 ) -> Option<T> {
@@ -145,11 +139,7 @@ fn parse<T: serde::de::DeserializeOwned>(
 }
 
 /// Checks that each edition is named by the hash of its bytes.
-fn check_editions(
-    rows: &[history::Row],
-    files: &BTreeMap<String, Vec<u8>>,
-    findings: &mut Vec<Finding>,
-) {
+fn check_editions(rows: &[history::Row], files: &Files, findings: &mut Vec<Finding>) {
     let mut checked: BTreeMap<&str, String> = BTreeMap::new();
     for row in rows {
         let Some(bytes) = files.get(&row.file) else {
@@ -168,7 +158,7 @@ fn check_editions(
 fn check_counts(
     manifest: &Manifest,
     records: &[(u64, Violation)],
-    files: &BTreeMap<String, Vec<u8>>,
+    files: &Files,
     findings: &mut Vec<Finding>,
 ) {
     let count = records.len() as u64;
@@ -176,11 +166,11 @@ fn check_counts(
         let finding = Finding::new(Status::Differs, file::MANIFEST, "the number of records");
         findings.push(finding.comparing(manifest.records.to_string(), count.to_string()));
     }
-    let Some(standings) = parse::<standing::Standings>(files, file::STANDING, findings) else {
+    let Some(standings) = parse::<history::Standings>(files, file::STANDING, findings) else {
         return;
     };
     let records = records.iter().map(|(_, record)| record);
-    if standings != standing::Standings::of(records, standings.published.clone()) {
+    if standings != history::Standings::of(records, standings.published.clone()) {
         let finding = Finding::new(Status::Differs, file::STANDING, "the counts");
         findings.push(finding.comparing("other counts", "those of records.jsonl"));
     }
