@@ -46,7 +46,7 @@ pub(crate) fn rooms() -> impl Iterator<Item = &'static str> {
 }
 
 /// The places of each direct dependency; it is unknown everywhere else.
-pub(crate) const CRATES: [(&str, &str); 67] = [
+pub(crate) const CRATES: [(&str, &str); 68] = [
     ("pingora", "edge/ proxy/"),
     ("async_trait", "edge/ proxy/"),
     ("h2", "edge/"),
@@ -115,6 +115,13 @@ pub(crate) const CRATES: [(&str, &str); 67] = [
          trial/ proposal/ edge/ proxy/ admin/ pages/ api/ console/ service/ cli/ access_log/ replay/",
     ),
     ("strsim", "crawlers/ policy/"),
+    (
+        "derive_more",
+        "diagnostic fetch/ product_token text probe/ robots/ robots_tag/ signature/ crawlers/ policy/ \
+         enforce/ comparison/ edit/ fronts/ import/ tally/ record/ clickhouse/ forward/ violations/ \
+         mail/ tls/ alerts/ remote/ fleet/ publication/ exchange/ gate/ report/ explanation/ replay/ \
+         console/",
+    ),
     ("terminal_size", "console/output.rs"),
     ("unicode_width", "diagnostic/snippet.rs report/terminal.rs report/grid.rs"),
     (
