@@ -7,7 +7,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
-    time::Duration,
 };
 
 use super::row::{Comparison, Row, State};
@@ -20,7 +19,7 @@ use crate::{
     },
     rules::policy::{
         self, Breaker, Health, HealthCheck, Ladder, Mode, OtherForms, PeopleFirst, Preferences,
-        RateLimit, Site, TagRule, Watch,
+        RateLimit, Site, TagRule, Watch, duration_text as time,
     },
 };
 
@@ -189,17 +188,6 @@ fn block(site: &Site) -> String {
         some => format!(", {some}"),
     };
     format!("{} {}, text {:08x}{fields}", block.status, block.content_type, hash >> 32)
-}
-
-/// A time in the largest unit that has no rest.
-fn time(time: Duration) -> String {
-    let seconds = time.as_secs();
-    let units = [(86_400, "d"), (3_600, "h"), (60, "m")];
-    let unit = units.iter().find(|(unit, _)| seconds > 0 && seconds.is_multiple_of(*unit));
-    match unit {
-        Some((unit, name)) => format!("{}{name}", seconds / unit),
-        None => format!("{seconds}s"),
-    }
 }
 
 /// How many steps the search for one tag takes at most.

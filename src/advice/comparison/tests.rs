@@ -172,6 +172,16 @@ fn paces_records_tags_and_settings_are_rows() {
 }
 
 #[test]
+fn times_below_a_second_are_told_apart() {
+    let of = |window: &str| {
+        let robots = format!("    robots_txt: {{ cache_window: {window}, groups: [{STAR}] }}\n");
+        site("a.example", &robots)
+    };
+    let shown = lines(&of("500ms"), &of("700ms"));
+    assert!(shown.contains("robots_txt.cache_window      500ms -> 700ms"), "{shown}");
+}
+
+#[test]
 fn limits_are_rows_of_the_crawlers_that_they_name() {
     let enforced = |enforcement: &str| {
         let text = format!("    enforcement: {{ {enforcement} }}\n");

@@ -52,6 +52,7 @@ pub(crate) use self::{
     backend::{Balance, Protocol},
     block::{Piece, Slot},
     server::AccessFormat,
+    units::duration_text,
     violations::{Database, Log},
 };
 

@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 /// The written form of a duration, in the largest unit that is exact.
-pub(super) fn duration_text(duration: Duration) -> String {
+pub(crate) fn duration_text(duration: Duration) -> String {
     if duration.subsec_millis() > 0 {
         return format!("{}ms", duration.as_millis());
     }
