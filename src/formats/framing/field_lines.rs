@@ -213,7 +213,7 @@ mod tests {
                 let (first, rest) = line.as_bytes().split_at(line.len() / 2);
                 length.read(first).and_then(|()| length.read(rest)).and_then(|()| length.end())
             });
-            assert_eq!(read.and_then(|()| length.agreed), expected, "{lines:?}");
+            assert_eq!(read.and(length.agreed), expected, "{lines:?}");
         }
     }
 }

@@ -384,7 +384,7 @@ async fn every_site_is_fetched_at_the_start_and_a_successor_continues() {
     );
     let named =
         |server: &Server, name: &str| WatchedSite { name: name.to_owned(), ..server.site() };
-    let sites = vec![
+    let sites = [
         named(&changing, "a.example"),
         named(&without, "b.example"),
         named(&failing, "c.example"),
