@@ -158,7 +158,7 @@ pub fn trimmed(mut value: &[u8]) -> &[u8] {
     value
 }
 
-/// An enum of [`words!`].
+/// An enum of `words!`.
 pub trait Word: Sized {
     /// The variant with this word.
     fn named(word: &str) -> Option<Self>;

@@ -14,7 +14,7 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "records",
         &["tally", "record", "counts", "lines", "spool", "clickhouse", "forward", "violations"],
-        14_679,
+        14_769,
     ),
     ("clients", &["evidence", "conduct"], 7_956),
     ("outside", &["mail", "tls", "alerts", "acme", "remote"], 3_750),

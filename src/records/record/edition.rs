@@ -3,7 +3,7 @@
 //! A crawler may use a robots.txt for a day after it changed (RFC 9309 §2.4), and a restart does
 //! not end that day; so the database keeps them all. Nothing is judged here.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -35,9 +35,6 @@ pub struct Edition {
     pub until: Option<Timestamp>,
 }
 
-/// Files of editions with their hashes, by the id of the edition.
-pub(crate) type EditionFiles = BTreeMap<Text, (Text, Bytes)>;
-
 /// A period of an [`Edition`] in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditionPeriod {
@@ -57,7 +54,7 @@ pub struct EditionPeriod {
 
 impl EditionPeriod {
     /// The largest file that comes with its period: most files are far smaller.
-    const LARGEST: usize = 64 << 10;
+    pub(crate) const LARGEST: usize = 64 << 10;
 
     pub(crate) fn of(Edition { id, source, from, until, bytes, .. }: Edition) -> Self {
         let length = bytes.len() as u64;

@@ -9,7 +9,6 @@
 
 pub(crate) use self::{
     columns::{COLUMNS, CountRow, Value, of_series},
-    edition::EditionFiles,
     filter::MOST_NAMES,
     overflow::Tally,
     path_pattern::PathPattern,

@@ -3,10 +3,7 @@
 //! Several instances may publish to one database, a batch may come twice, and a clock may go back.
 //! In all these cases a site has at most one period without an end, and periods never overlap.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::{BTreeMap, HashMap};
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -16,8 +13,12 @@ use super::{connection::Store, values};
 use crate::{
     base::text::Text,
     formats::robots::OriginFile,
-    records::record::{Edition, EditionFiles, EditionPeriod, Error, Unread, Violation},
+    records::record::{Edition, EditionPeriod, Error, Unread, Violation},
 };
+
+/// The periods of editions; [`edition`] reads the columns in this order.
+const PERIODS: &str = "SELECT site, id, sha256, bytes, source, base, from_, until_";
+const PERIODS_FROM: &str = "edition_periods JOIN editions ON id = edition";
 
 struct InForce {
     sequence: i64,
@@ -33,7 +34,14 @@ impl Store {
         site: Option<&str>,
         since: Option<Timestamp>,
     ) -> Result<Vec<Edition>, Error> {
-        self.with_files(self.periods(site, since)?)
+        if let Some(shared) = &self.shared {
+            return shared.editions(site, since);
+        }
+        let sql = format!(
+            "{PERIODS} FROM {PERIODS_FROM} WHERE (?1 IS NULL OR site = ?1) \
+             AND (?2 IS NULL OR until_ IS NULL OR until_ >= ?2) ORDER BY from_, sequence"
+        );
+        self.all(&sql, params![site, since.map(Timestamp::as_millisecond)], edition)
     }
 
     /// The latest editions that were in force at `since` or later, in the order of their start: all
@@ -45,26 +53,63 @@ impl Store {
         rest: Option<Unread>,
         most: usize,
     ) -> Result<(Vec<Edition>, Option<Unread>), Error> {
-        let mut periods = self.periods(None, Some(since))?;
-        if let Some(Unread { before, .. }) = rest {
-            periods.retain(|(place, one)| one.until.is_some() && *place < before);
+        if let Some(shared) = &self.shared {
+            return shared.latest_editions(since, rest, most);
         }
-        periods.sort_by_key(|(place, one)| (one.until.is_some(), Reverse(*place)));
-        let (sizes, mut read, mut counted) = (self.sizes()?, 0, BTreeSet::new());
-        let end = periods.iter().position(|(_, one)| {
-            let is_over = read >= most && one.until.is_some() && !counted.contains(&one.id);
-            if !is_over && counted.insert(one.id.clone()) {
-                read += sizes.get(&one.id).copied().unwrap_or(0);
+        let failed = |error| self.failure(error);
+        self.latest(since, rest, most).map_err(failed)
+    }
+
+    fn latest(
+        &self,
+        since: Timestamp,
+        rest: Option<Unread>,
+        most: usize,
+    ) -> rusqlite::Result<(Vec<Edition>, Option<Unread>)> {
+        let since = since.as_millisecond();
+        let before = rest.map(|rest| rest.before);
+        let sql = format!(
+            "{PERIODS}, sequence FROM {PERIODS_FROM} \
+             WHERE (until_ >= ?1 AND (?2 IS NULL OR sequence < ?2)) \
+             OR (until_ IS NULL AND ?2 IS NULL) ORDER BY until_ IS NULL DESC, sequence DESC"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut rows = statement.query(params![since, before])?;
+        let mut files: HashMap<Text, Bytes> = HashMap::new();
+        let (mut found, mut read, mut last) = (Vec::new(), 0, i64::MAX);
+        let mut is_whole = true;
+        while let Some(row) = rows.next()? {
+            let is_open = row.get::<_, Option<i64>>(7)?.is_none();
+            let id: Text = row.get(1)?;
+            let bytes = match files.get(&id) {
+                Some(bytes) => bytes.clone(),
+                None if read >= most && !is_open => {
+                    is_whole = false;
+                    break;
+                }
+                None => {
+                    let bytes = Bytes::from(row.get::<_, Vec<u8>>(3)?);
+                    read += bytes.len();
+                    files.insert(id, bytes.clone());
+                    bytes
+                }
+            };
+            if !is_open {
+                last = row.get(8)?;
             }
-            is_over
-        });
-        let rest = periods.split_off(end.unwrap_or(periods.len()));
-        let until = rest.iter().filter_map(|(_, one)| one.until).max();
-        let unread = until.zip(rest.first());
-        let unread = unread.map(|(until, (place, _))| Unread { until, before: *place + 1 });
+            found.push(edition_of(row, bytes)?);
+        }
         // Of equal starts, the last one written comes last.
-        periods.sort_by_key(|(place, one)| (one.from, *place));
-        Ok((self.with_files(periods)?, unread))
+        found.reverse();
+        found.sort_by_key(|edition| edition.from);
+        if is_whole {
+            return Ok((found, None));
+        }
+        let sql = "SELECT max(until_) FROM edition_periods WHERE until_ >= ? AND sequence < ?";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let until: Option<i64> = statement.query_row([since, last], |row| row.get(0))?;
+        let until = until.map(|until| values::timestamp(until, 0)).transpose()?;
+        Ok((found, until.map(|until| Unread { until, before: last })))
     }
 
     /// The latest periods of a site's editions that were in force at `since` or later, the latest
@@ -75,107 +120,48 @@ impl Store {
         since: Option<Timestamp>,
         most: usize,
     ) -> Result<Vec<EditionPeriod>, Error> {
-        let mut periods = self.periods(Some(site), since)?;
-        periods.sort_by_key(|(place, one)| (one.until.is_some(), Reverse((one.from, *place))));
-        periods.truncate(most);
-        Ok(self.with_files(periods)?.into_iter().map(EditionPeriod::of).collect())
+        if let Some(shared) = &self.shared {
+            return shared.edition_periods(site, since, most);
+        }
+        let sql = "SELECT id, source, from_, until_, length(bytes), \
+                   iif(length(bytes) <= ?4, bytes, NULL) \
+                   FROM edition_periods JOIN editions ON id = edition \
+                   WHERE site = ?1 AND (?2 IS NULL OR until_ IS NULL OR until_ >= ?2) \
+                   ORDER BY until_ IS NULL DESC, from_ DESC, sequence DESC LIMIT ?3";
+        let since = since.map(Timestamp::as_millisecond);
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.all(sql, params![site, since, most, EditionPeriod::LARGEST as i64], |row| {
+            Ok(EditionPeriod {
+                id: row.get(0)?,
+                source: row.get(1)?,
+                from: values::time(row, 2)?,
+                until: values::moment(row, 3)?,
+                length: values::count(row, 4)?,
+                bytes: row.get::<_, Option<Vec<u8>>>(5)?.map(Into::into),
+            })
+        })
     }
 
     /// The editions whose hash begins with `prefix`, each once, in the order of their ids; only
     /// those of `site` if given. Each comes with its latest period. None if the prefix is empty or
     /// has other characters than hexadecimal digits.
     pub fn editions_by_id(&self, prefix: &str, site: Option<&str>) -> Result<Vec<Edition>, Error> {
+        if let Some(shared) = &self.shared {
+            return shared.editions_by_id(prefix, site);
+        }
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Vec::new());
         }
-        let files = self.files_by_hash(&prefix.to_ascii_lowercase())?;
-        let mut periods = self.periods(site, None)?;
-        periods.retain(|(_, one)| files.contains_key(&one.id));
-        periods.sort_by(|(place, one), (other_place, other)| {
-            (&one.id, other.from, other_place).cmp(&(&other.id, one.from, place))
-        });
-        periods.dedup_by(|(_, next), (_, kept)| next.id == kept.id);
-        Ok(filled(periods, &files))
-    }
-
-    fn with_files(&self, periods: Vec<(i64, Edition)>) -> Result<Vec<Edition>, Error> {
-        let ids: BTreeSet<&Text> = periods.iter().map(|(_, one)| &one.id).collect();
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let files = self.files_of(&ids.into_iter().collect::<Vec<_>>())?;
-        Ok(filled(periods, &files))
-    }
-
-    /// The editions that were in force at `since` or later, in the order of their start, each with the
-    /// place of its period and without its file.
-    fn periods(
-        &self,
-        site: Option<&str>,
-        since: Option<Timestamp>,
-    ) -> Result<Vec<(i64, Edition)>, Error> {
-        if let Some(shared) = &self.shared {
-            return shared.periods(site, since);
-        }
-        let sql = "SELECT sequence, site, edition, source, base, from_, until_ FROM edition_periods \
-                   WHERE (?1 IS NULL OR site = ?1) \
-                   AND (?2 IS NULL OR until_ IS NULL OR until_ >= ?2) ORDER BY from_, sequence";
-        self.all(sql, params![site, since.map(Timestamp::as_millisecond)], |row| {
-            let edition = Edition {
-                site: row.get(1)?,
-                id: row.get(2)?,
-                sha256: Text::default(),
-                bytes: Bytes::new(),
-                source: row.get(3)?,
-                origin_file: origin_file(row.get(4)?),
-                from: values::time(row, 5)?,
-                until: values::moment(row, 6)?,
-            };
-            Ok((row.get(0)?, edition))
-        })
-    }
-
-    fn files_by_hash(&self, prefix: &str) -> Result<EditionFiles, Error> {
-        if let Some(shared) = &self.shared {
-            return shared.files_by_hash(prefix);
-        }
         // The star is the only special character of GLOB in it.
-        self.files("sha256 GLOB ?", &format!("{prefix}*"))
+        let pattern = format!("{}*", prefix.to_ascii_lowercase());
+        let sql = format!(
+            "{PERIODS} FROM {PERIODS_FROM} WHERE sha256 GLOB ?1 AND (?2 IS NULL OR site = ?2) \
+             ORDER BY id, from_ DESC, sequence DESC"
+        );
+        let mut found: Vec<Edition> = self.all(&sql, params![pattern, site], edition)?;
+        found.dedup_by(|next, kept| next.id == kept.id);
+        Ok(found)
     }
-
-    fn files_of(&self, ids: &[&Text]) -> Result<EditionFiles, Error> {
-        if let Some(shared) = &self.shared {
-            return shared.files_of(ids);
-        }
-        let ids = serde_json::json!(ids).to_string();
-        self.files("id IN (SELECT value FROM json_each(?))", &ids)
-    }
-
-    fn files(&self, condition: &str, value: &str) -> Result<EditionFiles, Error> {
-        let sql = format!("SELECT id, sha256, bytes FROM editions WHERE {condition}");
-        let files = self.all(&sql, [value], |row| {
-            Ok((row.get(0)?, (row.get(1)?, row.get::<_, Vec<u8>>(2)?.into())))
-        });
-        Ok(files?.into_iter().collect())
-    }
-
-    fn sizes(&self) -> Result<BTreeMap<Text, usize>, Error> {
-        if let Some(shared) = &self.shared {
-            return shared.sizes();
-        }
-        let sql = "SELECT id, length(bytes) FROM editions";
-        let sizes = self.all(sql, [], |row| Ok((row.get(0)?, values::count(row, 1)? as usize)));
-        Ok(sizes?.into_iter().collect())
-    }
-}
-
-/// The editions with their files. One whose file is not there is left out.
-fn filled(periods: Vec<(i64, Edition)>, files: &EditionFiles) -> Vec<Edition> {
-    let with_file = |(_, edition): (i64, Edition)| {
-        let (sha256, bytes) = files.get(&edition.id)?.clone();
-        Some(Edition { sha256, bytes, ..edition })
-    };
-    periods.into_iter().filter_map(with_file).collect()
 }
 
 pub(super) fn publish<'a>(
@@ -332,6 +318,23 @@ fn origin_file(base: Option<Vec<u8>>) -> OriginFile {
         Some(base) if base.is_empty() => OriginFile::Absent,
         Some(base) => OriginFile::Present(base.into()),
     }
+}
+
+fn edition(row: &Row<'_>) -> rusqlite::Result<Edition> {
+    edition_of(row, row.get::<_, Vec<u8>>(3)?.into())
+}
+
+fn edition_of(row: &Row<'_>, bytes: Bytes) -> rusqlite::Result<Edition> {
+    Ok(Edition {
+        site: row.get(0)?,
+        id: row.get(1)?,
+        sha256: row.get(2)?,
+        bytes,
+        source: row.get(4)?,
+        origin_file: origin_file(row.get(5)?),
+        from: values::time(row, 6)?,
+        until: values::moment(row, 7)?,
+    })
 }
 
 #[cfg(test)]

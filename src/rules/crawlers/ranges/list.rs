@@ -32,7 +32,7 @@ pub(crate) const UNRELATED: &str = "ranges.unrelated";
 ///
 /// # Errors
 ///
-/// `ranges.family_gone`, `ranges.shrunk` and [`UNRELATED`].
+/// `ranges.family_gone`, `ranges.shrunk` and `ranges.unrelated`.
 pub fn sane_successor(old: &List, new: &List) -> Result<(), Diagnostic> {
     let mut is_related = false;
     for family in [Family::V4, Family::V6] {
