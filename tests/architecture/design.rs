@@ -14,10 +14,10 @@ pub(crate) const STREETS: [(&str, &[&str], usize); 12] = [
     (
         "records",
         &["tally", "record", "counts", "lines", "spool", "clickhouse", "forward", "violations"],
-        14_769,
+        14_781,
     ),
     ("clients", &["evidence", "conduct"], 7_956),
-    ("outside", &["mail", "tls", "alerts", "acme", "remote"], 3_750),
+    ("outside", &["mail", "tls", "alerts", "acme", "remote"], 3_751),
     ("state", &["fleet", "publication", "exchange"], 9_829),
     ("serving", &["gate", "edge", "proxy", "decide"], 8_165),
     ("review", &["report", "explanation", "replay", "trial", "audit", "proposal"], 10_366),

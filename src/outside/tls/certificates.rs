@@ -220,11 +220,12 @@ impl Shelf {
         let mut findings = Vec::new();
         let mut needed = BTreeSet::new();
         for presenting in &self.listeners {
+            let issued: BTreeSet<_> = presenting.issued().collect();
             for files in presenting.files() {
                 if !needed.insert(files.clone()) || self.sources.contains_key(&files) {
                     continue;
                 }
-                let is_issued = presenting.issued().any(|issued| issued == files);
+                let is_issued = issued.contains(&files);
                 match Source::read(files.clone(), is_issued) {
                     Ok(source) => drop(self.sources.insert(files, source)),
                     Err(fault) => findings.push(fault.finding()),

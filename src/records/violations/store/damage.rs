@@ -73,7 +73,17 @@ pub(super) fn is_none_of_ours(error: &Error) -> bool {
         | Obstacle::Foreign
         | Obstacle::Newer(_) => true,
         Obstacle::Corrupt(_) | Obstacle::Empty | Obstacle::Locked | Obstacle::LogHeld(_) => false,
-        _ => Stamp::of(&error.path).length == 0,
+        Obstacle::Older
+        | Obstacle::Denied
+        | Obstacle::ReadOnly
+        | Obstacle::NotWritten(_)
+        | Obstacle::Full
+        | Obstacle::Closed
+        | Obstacle::Displaced
+        | Obstacle::Truncated
+        | Obstacle::SpoolFull(_)
+        | Obstacle::Server(_)
+        | Obstacle::Failed(_) => Stamp::of(&error.path).length == 0,
     }
 }
 

@@ -135,8 +135,10 @@ enum Loss {
 #[derive(Clone, Copy, Debug, Display)]
 pub(super) enum Checkpoint {
     /// Copies what no reader needs, without waiting.
+    #[display("PASSIVE")]
     Passive,
     /// Waits for readers, copies everything and empties the log.
+    #[display("TRUNCATE")]
     Truncate,
 }
 
